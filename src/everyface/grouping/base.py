@@ -1,0 +1,129 @@
+"""What every grouping owes: groups of at least k distinct people, or a refusal."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+
+from everyface.arrays import F64, I32, AnyArray, Bool
+from everyface.errors import InputError, TooFewPeopleError
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Who stands with whom.
+
+    Attributes
+    ----------
+    labels
+        Row → group, 0 … n_groups − 1; never −1.
+    partner
+        Group → the group it is paired with (opposed groupings), or None.
+    core
+        Row → whether it counts towards its group's centroid. Opposed groupings freeze the
+        centroid before the last members join (thesis Alg. 3, lines 21-34).
+    """
+
+    labels: I32
+    partner: I32 | None = None
+    core: Bool | None = None
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups there are."""
+        return int(self.labels.max()) + 1
+
+    def centroids(self, codes: AnyArray, subjects: AnyArray | None = None) -> F64:
+        """Mean code of each group's core: of people, not photos, so nobody weighs twice."""
+        rows = np.arange(len(codes)) if self.core is None else np.flatnonzero(self.core)
+        people = np.arange(len(codes)) if subjects is None else np.asarray(subjects)
+        means = np.zeros((self.n_groups, codes.shape[1]))
+        pair = self.labels[rows].astype(np.int64) * (int(people.max()) + 1) + people[rows]
+        keys, where, photos = np.unique(pair, return_inverse=True, return_counts=True)
+        group = (keys // (int(people.max()) + 1)).astype(np.int64)
+        heads = np.bincount(group, minlength=self.n_groups)
+        weight = 1.0 / (photos[where] * heads[self.labels[rows]])
+        np.add.at(means, self.labels[rows], codes[rows] * weight[:, None])
+        return means
+
+
+class Grouping(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """A scikit-learn clusterer whose every label holds at least `k` distinct subjects.
+
+    Subclasses implement `_partition` on one row a subject; this class refuses bad input, averages
+    several rows of a subject to one, and hands the labels back to every row.
+
+    Parameters
+    ----------
+    k
+        The least number of people in a group.
+    random_state
+        Seed of the algorithm's own choices; the same seed gives the same groups.
+    """
+
+    name: ClassVar[str]
+    pairs: ClassVar[int] = 1
+    """How many groups of k the method needs at the least (2 for opposed groupings)."""
+
+    labels_: I32
+    partition_: Partition
+
+    def __init__(self, k: int = 5, random_state: int | None = None) -> None:
+        self.k = k
+        self.random_state = random_state
+
+    @abstractmethod
+    def _partition(self, X: F64, rng: np.random.Generator) -> Partition:
+        """Group the rows of `X`, one row a subject, at least `pairs * k` of them."""
+
+    def fit(self, X: AnyArray, y: object = None, *, subjects: AnyArray | None = None) -> Self:
+        """Group the rows of `X`; rows with equal `subjects` are one person."""
+        X, people = self._checked(X, subjects)
+        names, where, counts = np.unique(people, return_inverse=True, return_counts=True)
+        if len(names) < self.pairs * self.k:
+            raise TooFewPeopleError(
+                f"{self.name} with k = {self.k} needs at least {self.pairs * self.k} people, "
+                f"but there are {len(names)}",
+                "lower k or add people",
+            )
+        means = np.zeros((len(names), X.shape[1]))
+        np.add.at(means, where, X / counts[where, None])
+        found = self._partition(means, np.random.default_rng(self.random_state))
+        self._require_k(found)
+        self.partition_ = Partition(
+            labels=found.labels[where],
+            partner=found.partner,
+            core=None if found.core is None else found.core[where],
+        )
+        self.labels_ = self.partition_.labels
+        return self
+
+    def fit_predict(
+        self, X: AnyArray, y: object = None, *, subjects: AnyArray | None = None
+    ) -> I32:
+        """Group the rows of `X` and return one label a row."""
+        return self.fit(X, subjects=subjects).labels_
+
+    def _checked(self, X: AnyArray, subjects: AnyArray | None) -> tuple[F64, AnyArray]:
+        X = np.asarray(X, dtype=np.float64)
+        if self.k < 2:
+            raise InputError(f"k is {self.k}", "k must be 2 or more: a group of one hides nobody")
+        if X.ndim != 2:
+            raise InputError(f"codes have {X.ndim} dimensions", "give one row a face")
+        bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
+        if len(bad):
+            raise InputError(f"row {bad[0]} of the codes holds NaN or infinity", "remove that row")
+        people = np.arange(len(X)) if subjects is None else np.asarray(subjects)
+        if len(people) != len(X):
+            raise InputError(f"{len(people)} subjects were given for {len(X)} rows")
+        return X, people
+
+    def _require_k(self, found: Partition) -> None:
+        """Refuse to hand out a grouping that breaks the promise, whatever the cause."""
+        sizes = np.bincount(found.labels)
+        if found.labels.min() < 0 or sizes.min() < self.k:
+            raise AssertionError(f"{self.name} made a group of {sizes.min()} people, k = {self.k}")

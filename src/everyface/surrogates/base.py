@@ -1,0 +1,42 @@
+"""What every surrogate rule owes: new codes, who shares them, and what is left of the promise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from everyface.arrays import F32, I32
+from everyface.grouping.base import Partition
+from everyface.guarantee import Guarantee
+
+
+@dataclass(frozen=True)
+class Surrogates:
+    """The faces that will stand for the originals.
+
+    Attributes
+    ----------
+    codes
+        (m, d) distinct surrogate codes.
+    source
+        Person → index into `codes`; people with equal source get byte-identical aligned faces.
+    guarantee
+        What the rule keeps.
+    notes
+        What a reader of the certificate must know of this run, a name and a figure each (for
+        instance how many people fell under the single-member case).
+    """
+
+    codes: F32
+    source: I32
+    guarantee: Guarantee
+    notes: tuple[tuple[str, float], ...] = ()
+
+
+class Rule(Protocol):
+    """A pure function of codes (one row a person), their partition and a random generator."""
+
+    def __call__(self, codes: F32, partition: Partition, rng: np.random.Generator) -> Surrogates:
+        """Make surrogates."""
