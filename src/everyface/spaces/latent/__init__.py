@@ -1,0 +1,1 @@
+"""The latent space: faces as style codes of a generator that paints whole portraits."""
