@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Self
@@ -110,10 +111,12 @@ class Grouping(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _checked(self, X: AnyArray, subjects: AnyArray | None) -> tuple[F64, AnyArray]:
         X = np.asarray(X, dtype=np.float64)
-        if self.k < 2:
-            raise InputError(f"k is {self.k}", "k must be 2 or more: a group of one hides nobody")
-        if X.ndim != 2:
-            raise InputError(f"codes have {X.ndim} dimensions", "give one row a face")
+        if not isinstance(self.k, numbers.Integral) or self.k < 2:
+            raise InputError(
+                f"k is {self.k}", "k must be a whole number, 2 or more: a group of one hides nobody"
+            )
+        if X.ndim != 2 or X.shape[1] == 0:
+            raise InputError(f"codes have the shape {X.shape}", "give one row of numbers a face")
         bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
         if len(bad):
             raise InputError(f"row {bad[0]} of the codes holds NaN or infinity", "remove that row")
@@ -124,6 +127,8 @@ class Grouping(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _require_k(self, found: Partition) -> None:
         """Refuse to hand out a grouping that breaks the promise, whatever the cause."""
+        if found.labels.min() < 0:
+            raise AssertionError(f"{self.name} left people without a group")
         sizes = np.bincount(found.labels)
-        if found.labels.min() < 0 or sizes.min() < self.k:
+        if sizes.min() < self.k:
             raise AssertionError(f"{self.name} made a group of {sizes.min()} people, k = {self.k}")

@@ -1,0 +1,149 @@
+"""k-Same-Select: groups that never mix what a label tells apart (thesis 2.3.3)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+from sklearn.base import clone
+
+from everyface.arrays import F64, I32, I64, AnyArray
+from everyface.errors import InputError, TooFewPeopleError
+from everyface.grouping.base import Grouping, Partition
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A partition made within the values of a label, and where that could not be kept.
+
+    Attributes
+    ----------
+    partition
+        The groups of all values together.
+    merged
+        Values that were grouped as one, because one of them had too few people; each a tuple of
+        the values in it. Empty where the label was kept everywhere.
+    mixed
+        Share of the people whose group holds more than one value.
+    fitted
+        Value (or values) → its own fitted grouping, for what a method reports of itself.
+    """
+
+    partition: Partition
+    merged: tuple[tuple[str, ...], ...]
+    mixed: float
+    fitted: dict[tuple[str, ...], Grouping] = field(default_factory=dict)
+
+
+def fit_within(
+    grouping: Grouping, X: AnyArray, within: AnyArray, *, subjects: AnyArray | None = None
+) -> Selection:
+    """Group the rows of `X` within each value of a label.
+
+    A value with fewer people than the grouping needs (k, or 2k where groups come in pairs)
+    joins the value whose mean code is nearest, smallest value first, until all have enough.
+    That gives up the label for those people, and never k; `merged` and `mixed` report it.
+
+    Parameters
+    ----------
+    grouping
+        Any grouping; a copy of it is fitted in every value, each with a seed of its own.
+    X
+        Codes, one row a face.
+    within
+        One value a row; compared as text. A person whose rows disagree counts under the value
+        most of them have (of equally many, the first in order).
+    subjects
+        Who each row shows; None means that every row is somebody else.
+    """
+    codes: F64 = np.asarray(X, dtype=np.float64)
+    people = np.arange(len(codes)) if subjects is None else np.asarray(subjects)
+    if len(within) != len(codes) or len(people) != len(codes):
+        raise InputError(
+            f"{len(within)} label values and {len(people)} subjects for {len(codes)} rows",
+            "give one of each a row",
+        )
+    value = _one_value_each(np.array([str(v) for v in within]), people)
+    classes = _large_enough(grouping, codes, people, value)
+    labels = np.empty(len(codes), dtype=np.int32)
+    core = np.ones(len(codes), dtype=np.bool_)
+    partners: list[I32] = []
+    fitted: dict[tuple[str, ...], Grouping] = {}
+    groups = 0
+    for number, names in enumerate(classes):
+        rows = np.flatnonzero(np.isin(value, names))
+        part = clone(grouping).set_params(random_state=_seed(grouping, number))
+        found = part.fit(codes[rows], subjects=people[rows]).partition_
+        fitted[names] = part
+        labels[rows] = found.labels + groups
+        if found.partner is not None:
+            partners.append(found.partner + np.int32(groups))
+        if found.core is not None:
+            core[rows] = found.core
+        groups += found.n_groups
+    return Selection(
+        partition=Partition(
+            labels,
+            np.concatenate(partners) if partners else None,
+            None if core.all() else core,
+        ),
+        merged=tuple(names for names in classes if len(names) > 1),
+        mixed=_mixed(labels, value, people),
+        fitted=fitted,
+    )
+
+
+def _seed(grouping: Grouping, number: int) -> int | None:
+    """Derive a seed for one class from the seed of the whole."""
+    if grouping.random_state is None:
+        return None
+    return int(np.random.SeedSequence([grouping.random_state, number]).generate_state(1)[0])
+
+
+def _one_value_each(value: AnyArray, people: AnyArray) -> AnyArray:
+    """Give all rows of a person the value that most of them have."""
+    names, where = np.unique(people, return_inverse=True)
+    if len(names) == len(people):
+        return value
+    rows: list[Counter[str]] = [Counter() for _ in names]
+    for person, seen in zip(where, value, strict=True):
+        rows[person][str(seen)] += 1
+    most = [min(c, key=lambda v, c=c: (-c[v], v)) for c in rows]  # type: ignore[misc]
+    settled: AnyArray = np.array(most)[where]
+    return settled
+
+
+def _large_enough(
+    grouping: Grouping, X: F64, people: AnyArray, value: AnyArray
+) -> list[tuple[str, ...]]:
+    """Join values until each class has as many people as the grouping needs."""
+    need = grouping.pairs * grouping.k
+    total = len(np.unique(people))
+    if total < need:
+        raise TooFewPeopleError(
+            f"{grouping.name} with k = {grouping.k} needs at least {need} people, "
+            f"but there are {total}",
+            "lower k or add people",
+        )
+    classes = [(str(name),) for name in np.unique(value)]
+    while True:
+        rows: list[I64] = [np.flatnonzero(np.isin(value, names)) for names in classes]
+        heads = [len(np.unique(people[r])) for r in rows]
+        small = int(np.argmin(heads))
+        if heads[small] >= need:
+            return classes
+        means = np.array([X[r].mean(axis=0) for r in rows])
+        apart = np.linalg.norm(means - means[small], axis=1)
+        apart[small] = np.inf
+        other = int(np.argmin(apart))
+        joined = tuple(sorted(classes[small] + classes[other]))
+        classes = sorted([c for i, c in enumerate(classes) if i not in (small, other)] + [joined])
+
+
+def _mixed(labels: I32, value: AnyArray, people: AnyArray) -> float:
+    """Share of the people whose group holds more than one value."""
+    pairs = np.unique(np.stack([labels.astype(str), value.astype(str)]), axis=1)
+    groups, kinds = np.unique(pairs[0].astype(np.int64), return_counts=True)
+    _, first = np.unique(people, return_index=True)
+    return float(np.isin(labels[first], groups[kinds > 1]).mean())
