@@ -32,6 +32,7 @@ __all__ = [
     "LEFT_IRIS",
     "LIPS_INNER",
     "LIPS_OUTER",
+    "MIRROR",
     "MOUTH_CORNERS",
     "NOSE_TIP",
     "OVAL",
@@ -90,17 +91,25 @@ CHEEKS: I32 = _indices("50 101 118 205 280 330 347 425")
 """Points in the middle of both cheeks, for the colour of the skin."""
 
 
-def _shipped() -> tuple[I32, F32]:
+def _shipped() -> tuple[I32, F32, I32]:
     with (files("everyface.faces") / "mesh.npz").open("rb") as file, np.load(file) as held:
-        triangles, canonical = held["triangles"].astype(np.int32), held["canonical"]
-    triangles.setflags(write=False)
-    canonical.setflags(write=False)
-    return triangles, canonical
+        arrays = (
+            held["triangles"].astype(np.int32),
+            held["canonical"],
+            held["mirror"].astype(np.int32),
+        )
+    for array in arrays:
+        array.setflags(write=False)
+    return arrays
 
 
-TRIANGLES, CANONICAL = _shipped()
+TRIANGLES, CANONICAL, MIRROR = _shipped()
 """`TRIANGLES`: (910, 3), one disk without holes or overlaps, clockwise in the picture.
 
-`CANONICAL`: (478, 3), the mean frontal face in centimetres in the picture's axes: x to the
-right, y down, z away from the camera, its origin in the middle of the head.
+`CANONICAL`: (478, 3), a mean frontal face in centimetres in the picture's axes: x to the
+right, y down, z away from the camera. It is the mean of what the landmark network finds on 60
+synthetic people and their mirror images, laid on MediaPipe's metric model by rotation and scale;
+on it every triangle has a positive area, which on MediaPipe's own lips is not so.
+
+`MIRROR`: (478,), the point that each point becomes in a mirrored picture.
 """
