@@ -1,1 +1,6 @@
-"""The merge room."""
+"""The merge room: a new face into its photo, and what happens to the rest of the photo."""
+
+from everyface.merge.background import Background, apply_background, gives_away
+from everyface.merge.photo import Surrogate, into_photo
+
+__all__ = ["Background", "Surrogate", "apply_background", "gives_away", "into_photo"]

@@ -1,0 +1,128 @@
+"""What hangs in front of the face: fringe, locks and hairline stay the photo's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from everyface.arrays import F32, F64, U8, Bool
+from everyface.faces.mesh import LEFT_BROW, LEFT_EYE, LIPS_OUTER, RIGHT_BROW, RIGHT_EYE
+from everyface.merge.tone import smooth_fit
+
+NOSTRILS = np.array([98, 97, 2, 326, 327, 278, 1, 48])
+FEATURES = (LEFT_EYE, RIGHT_EYE, LEFT_BROW, RIGHT_BROW, LIPS_OUTER, NOSTRILS)
+
+
+@dataclass(frozen=True)
+class Layers:
+    """What each pixel of the small frame shows, 0 to 1.
+
+    Attributes
+    ----------
+    skin
+        Bare skin, features left out.
+    front
+        Hair or background in front of the face: it stays.
+    """
+
+    skin: F32
+    front: F32
+
+
+def features(points: F32, shape: tuple[int, int], grow: float) -> Bool:
+    """Return where eyes, brows, mouth and nostrils are, grown by `grow` pixels."""
+    mask = np.zeros(shape, np.uint8)
+    for part in FEATURES:
+        hull = cv2.convexHull(points[part, :2].astype(np.float32))
+        cv2.fillConvexPoly(mask, np.round(hull * 16).astype(np.int32), 1, shift=4)
+    size = 2 * max(1, round(grow)) + 1
+    return cv2.dilate(mask, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size))) > 0
+
+
+def upness(points: F32, shape: tuple[int, int]) -> F32:
+    """Return the height over the brows, in interocular distances, along the face's own axis."""
+    left, right = points[LEFT_EYE, :2].mean(0), points[RIGHT_EYE, :2].mean(0)
+    brows = points[np.r_[LEFT_BROW, RIGHT_BROW], :2].mean(0)
+    across = right - left
+    unit = float(np.linalg.norm(across)) + 1e-6
+    up = points[10, :2] - points[152, :2]
+    up = up / (float(np.linalg.norm(up)) + 1e-6)
+    y, x = np.mgrid[: shape[0], : shape[1]].astype(np.float32)
+    return ((x - brows[0]) * up[0] + (y - brows[1]) * up[1]) / max(unit, 1.0)
+
+
+def _cost(lab: F32, model: F32, precision: F64) -> F32:
+    rest = (lab - model).reshape(-1, 3)
+    return np.einsum("ni,ij,nj->n", rest, precision, rest).reshape(lab.shape[:2]).astype(np.float32)
+
+
+def layers(image: U8, points: F32, hull: Bool) -> Layers:
+    """Tell skin from what lies in front of it, from this photo's own colours.
+
+    Cheeks, nose and the lower forehead say what this skin looks like in this light (a quadratic
+    in the position, so a lit and a shaded side both count); the ring around the upper half of the
+    face says what is not skin. Hair is what looks like the ring rather than like the skin,
+    hangs together with it, and lies over the brows or along the sides.
+    """
+    shape = image.shape[:2]
+    size = float(np.sqrt(hull.sum())) + 1
+    lab = cv2.cvtColor(image, cv2.COLOR_RGB2LAB).astype(np.float32)
+    lab = cv2.bilateralFilter(lab, 5, 12, 2)
+    inside = cv2.distanceTransform(hull.astype(np.uint8), cv2.DIST_L2, 3)
+    outside = cv2.distanceTransform((~hull).astype(np.uint8), cv2.DIST_L2, 3)
+    height = upness(points, shape)
+    bare = hull & ~features(points, shape, 0.03 * size)
+    sample = (bare & (inside > 0.07 * size) & (height < 0.25)).astype(np.float32)
+    if sample.sum() < 40:
+        return Layers(bare.astype(np.float32), np.zeros(shape, np.float32))
+    model = smooth_fit(lab, sample, ridge=0.02)
+    rest = (lab - model)[sample > 0]
+    near = rest[np.abs(rest).sum(1) < 2.5 * np.median(np.abs(rest).sum(1)) + 1]
+    cov = np.cov(near.T.astype(np.float64)) + np.diag([30.0, 6.0, 6.0])
+    skin_cost = _cost(lab, model, np.linalg.inv(cov))
+    ring = (outside > 0.03 * size) & (outside < 0.15 * size) & (height > -0.3) & (skin_cost > 7)
+    if ring.sum() < 30:
+        return Layers((bare & (skin_cost < 9)).astype(np.float32), np.zeros(shape, np.float32))
+    other, kind = _like_ring(lab, ring)
+    chance = 1 / (1 + np.exp(-np.clip(0.5 * (skin_cost - other) - 1.0, -30, 30)))
+    central = np.clip((inside / size - 0.10) / 0.05, 0, 1)
+    low = np.clip((0.15 - height) / 0.15, 0, 1)
+    chance = chance * (1 - central * low) * ~features(points, shape, 0.015 * size)
+    front = _hanging(chance.astype(np.float32), kind, ring, hull)
+    skin = bare * np.clip((12 - skin_cost) / 6, 0, 1) * (1 - front)
+    return Layers(skin.astype(np.float32), front)
+
+
+def _like_ring(lab: F32, ring: Bool) -> tuple[F32, U8]:
+    """Return how far each pixel is from the nearest of the ring's colours, and from which."""
+    colours = lab[ring]
+    cv2.setRNGSeed(1)
+    stop = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 12, 0.5)
+    _, label, _ = cv2.kmeans(colours, 3, None, stop, 2, cv2.KMEANS_PP_CENTERS)
+    costs = []
+    for k in range(3):
+        part = colours[label[:, 0] == k].astype(np.float64)
+        if len(part) < 8:
+            continue
+        precision = np.linalg.inv(np.cov(part.T) + np.diag([30.0, 6.0, 6.0]))
+        costs.append(_cost(lab, part.mean(0).astype(np.float32), precision))
+    stack = np.stack(costs)
+    return stack.min(0), stack.argmin(0).astype(np.uint8)
+
+
+def _hanging(chance: F32, kind: U8, ring: Bool, hull: Bool) -> F32:
+    """Keep only what hangs together with its own kind outside the face.
+
+    A highlight on the forehead may look like the wall behind the head, but hair lies between.
+    """
+    kept = np.zeros(hull.shape, np.uint8)
+    near = cv2.dilate((hull | ring).astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
+    for k in range(int(kind.max()) + 1):
+        alike = (kind == k) & near & ((chance > 0.35) | ~hull)
+        _, label = cv2.connectedComponents(alike.astype(np.uint8))
+        roots = np.unique(label[alike & ring])
+        kept |= (np.isin(label, roots[roots > 0])).astype(np.uint8)
+    kept = cv2.dilate(kept, np.ones((5, 5), np.uint8))
+    return np.where(hull & (kept > 0), chance, 0).astype(np.float32)
