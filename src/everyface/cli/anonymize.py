@@ -13,6 +13,8 @@ from everyface.cli.options import Json, Quiet, takes
 from everyface.cli.output import output
 from everyface.cli.progress import progress
 from everyface.cli.summary import sentences
+from everyface.errors import InputError
+from everyface.release.places import work_folder
 
 _MAKE = "What is made"
 _SAFE = "How safe it is"
@@ -151,7 +153,12 @@ def anonymize(options: Anonymize) -> None:
     checks.out(options.out, options.photos, resume=options.resume)
     checks.subjects(options.subjects)
     private = checks.private(options.private, options.out, options.photos)
-    passphrase = checks.passphrase(options.passphrase_file, options.passphrase, private)
+    passphrase = checks.passphrase(options.passphrase_file, options.passphrase)
+    if passphrase is not None and private is None:
+        raise InputError(
+            "a passphrase was given, but --private none writes nothing to encrypt",
+            "leave one of the two out",
+        )
     seed = checks.seed(options.seed_file)
     with output(options.as_json) as out:
         from everyface import pipeline
@@ -182,7 +189,7 @@ def anonymize(options: Anonymize) -> None:
         except KeyboardInterrupt as error:
             raise checks.StoppedError(
                 f"stopped; nothing was released, and what is done so far is kept in "
-                f"{checks.work(options.out)}",
+                f"{work_folder(options.out)}",
                 "Run the same command with --resume to continue",
             ) from error
         out.document(done.as_dict())

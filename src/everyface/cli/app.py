@@ -15,7 +15,7 @@ import platformdirs
 import typer
 
 import everyface
-from everyface.cli import anonymize, demo, doctor, key, models, recipes, verify
+from everyface.cli import anonymize, demo, doctor, key, keymap, models, recipes, verify
 from everyface.cli.output import failure, print_json
 from everyface.errors import EveryfaceError, EveryfaceWarning
 from everyface.files import write_bytes
@@ -37,6 +37,7 @@ app.add_typer(models.app, name="models")
 app.command("doctor")(doctor.doctor)
 app.command("demo")(demo.demo)
 app.command("key")(key.key)
+app.command("keymap")(keymap.keymap)
 
 
 def _print_version(wanted: bool) -> None:
@@ -131,10 +132,8 @@ def _first_line(error: Exception) -> str:
 def _failed(error: EveryfaceError, arguments: Sequence[str]) -> int:
     if "--json" in arguments:
         print_json(failure(error))
-    sys.stderr.write(
-        f"error: {_sentence(error.what)} {_sentence(error.todo[:1].upper() + error.todo[1:])}".rstrip()
-        + "\n"
-    )
+    todo = error.todo[:1].upper() + error.todo[1:]
+    sys.stderr.write(f"error: {_sentence(error.what)} {_sentence(todo)}".rstrip() + "\n")
     return error.exit_code
 
 

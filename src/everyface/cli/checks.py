@@ -12,6 +12,7 @@ from typing import Literal
 import typer
 
 from everyface.errors import EveryfaceError, InputError, OutputError
+from everyface.release.places import require_empty, work_folder
 
 _SUBJECTS = ("auto", "folder", "each")
 _WITH_VALUE = ("pattern", "csv")
@@ -34,21 +35,13 @@ def out(release: Path, inputs: Sequence[Path], *, resume: bool) -> None:
                 f"the photos in {path} lie inside the release folder {release}",
                 "choose another folder for -o",
             )
-    if release.is_file() or (release.is_dir() and any(release.iterdir())):
+    require_empty(release)
+    unfinished = work_folder(release)
+    if unfinished.exists() and not resume:
         raise OutputError(
-            f"{release} already exists",
-            "nothing is ever overwritten: choose a new folder for -o",
-        )
-    if work(release).exists() and not resume:
-        raise OutputError(
-            f"an unfinished run stands in {work(release)}",
+            f"an unfinished run stands in {unfinished}",
             "add --resume to continue it, or delete that folder to start afresh",
         )
-
-
-def work(release: Path) -> Path:
-    """Return where an unfinished release stands."""
-    return release.with_name(f"{release.name}.work")
 
 
 def subjects(spec: str) -> None:
@@ -101,29 +94,20 @@ def private(spec: str, release: Path, inputs: Sequence[Path]) -> Path | Literal[
     return Path(spec)
 
 
-def passphrase(file: Path | None, ask: bool, kept: object) -> str | None:
-    """Get the passphrase that encrypts the key map: from a file, or typed twice, unseen."""
-    if file is None and not ask:
-        return None
-    if kept is None:
-        raise InputError(
-            "a passphrase was given, but --private none writes nothing to encrypt",
-            "leave one of the two out",
-        )
+def passphrase(file: Path | None, ask: bool, *, twice: bool = True) -> str | None:
+    """Get the passphrase of the key map: from a file, or typed, unseen."""
     if file is not None:
         given = _text(file, "passphrase").rstrip("\r\n")
-    elif sys.stdin.isatty():
-        given = str(
-            typer.prompt(
-                "Passphrase for the key map",
-                hide_input=True,
-                err=True,
-                confirmation_prompt="The same once more",
-            )
+    elif not ask:
+        return None
+    elif not sys.stdin.isatty():
+        raise InputError(
+            "a passphrase is needed, but this is not a terminal", "use --passphrase-file FILE"
         )
     else:
-        raise InputError(
-            "--passphrase asks for one, but this is not a terminal", "use --passphrase-file FILE"
+        again = "The same once more" if twice else False
+        given = str(
+            typer.prompt("Passphrase", hide_input=True, err=True, confirmation_prompt=again)
         )
     if not given:
         raise InputError("the passphrase is empty", "give one of several words")
