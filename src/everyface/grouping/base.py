@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Self
@@ -81,7 +80,13 @@ class Grouping(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _partition(self, X: F64, rng: np.random.Generator) -> Partition:
         """Group the rows of `X`, one row a subject, at least `pairs * k` of them."""
 
-    def fit(self, X: AnyArray, y: object = None, *, subjects: AnyArray | None = None) -> Self:
+    def fit(
+        self,
+        X: AnyArray,
+        y: object = None,  # noqa: ARG002
+        *,
+        subjects: AnyArray | None = None,
+    ) -> Self:
         """Group the rows of `X`; rows with equal `subjects` are one person."""
         X, people = self._checked(X, subjects)
         names, where, counts = np.unique(people, return_inverse=True, return_counts=True)
@@ -104,14 +109,18 @@ class Grouping(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return self
 
     def fit_predict(
-        self, X: AnyArray, y: object = None, *, subjects: AnyArray | None = None
+        self,
+        X: AnyArray,
+        y: object = None,  # noqa: ARG002
+        *,
+        subjects: AnyArray | None = None,
     ) -> I32:
         """Group the rows of `X` and return one label a row."""
         return self.fit(X, subjects=subjects).labels_
 
     def _checked(self, X: AnyArray, subjects: AnyArray | None) -> tuple[F64, AnyArray]:
         X = np.asarray(X, dtype=np.float64)
-        if not isinstance(self.k, numbers.Integral) or self.k < 2:
+        if self.k < 2 or self.k != int(self.k):
             raise InputError(
                 f"k is {self.k}", "k must be a whole number, 2 or more: a group of one hides nobody"
             )

@@ -74,4 +74,5 @@ def _ranges(X: F64, people: I64, dimensions: I64) -> F64:
         block = X[np.ix_(people[start : start + _BLOCK], dimensions)]
         np.minimum(low, block.min(axis=0), out=low)
         np.maximum(high, block.max(axis=0), out=high)
-    return high - low
+    spread: F64 = high - low
+    return spread

@@ -126,7 +126,7 @@ def _large_enough(
             f"but there are {total}",
             "lower k or add people",
         )
-    classes = [(str(name),) for name in np.unique(value)]
+    classes: list[tuple[str, ...]] = [(str(name),) for name in np.unique(value)]
     while True:
         rows: list[I64] = [np.flatnonzero(np.isin(value, names)) for names in classes]
         heads = [len(np.unique(people[r])) for r in rows]

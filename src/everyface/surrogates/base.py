@@ -7,7 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from everyface.arrays import F32, I32
+from everyface.arrays import F32, I32, AnyArray
+from everyface.errors import InputError
 from everyface.grouping.base import Partition
 from everyface.guarantee import Guarantee
 
@@ -40,3 +41,27 @@ class Rule(Protocol):
 
     def __call__(self, codes: F32, partition: Partition, rng: np.random.Generator) -> Surrogates:
         """Make surrogates."""
+
+
+def partners(partition: Partition, rule: str) -> I32:
+    """Group → partner, or a refusal where the grouping makes no pairs."""
+    if partition.partner is None:
+        raise InputError(
+            f"the rule {rule} needs groups in pairs", "use it with the grouping opposed"
+        )
+    return partition.partner
+
+
+def heads(partition: Partition, source: AnyArray) -> tuple[tuple[str, float], ...]:
+    """Count, for the notes, the fewest people behind one surrogate and before one.
+
+    A face that is the mean of one person is that person's face, however many share it; so how
+    many were averaged matters beside how many share.
+    """
+    rows = slice(None) if partition.core is None else partition.core
+    averaged = np.bincount(partition.labels[rows], minlength=partition.n_groups)
+    sharing = np.bincount(source)
+    return (
+        ("fewest people averaged in a surrogate", float(averaged[np.unique(source)].min())),
+        ("fewest people sharing a surrogate", float(sharing[sharing > 0].min())),
+    )
