@@ -13,12 +13,11 @@ from typing import Any
 
 import cv2
 import numpy as np
-import openvino as ov
-from openvino import opset13
 
 from everyface.arrays import F32, U8
 from everyface.errors import InputError
 from everyface.models import store
+from everyface.models.runtime import Network, core, network
 from everyface.progress import Tick, silent
 
 WIDTH = 512
@@ -28,8 +27,8 @@ LAYERS = 23
 FULL = 1024
 """Side of the painted image."""
 
-_EXACT = {"INFERENCE_PRECISION_HINT": "f32"}
 _MEAN_SEED, _MEAN_DRAWS = 0, 10_000
+_CHUNK = 8  # a full image in floats is 12 MB
 
 
 class Generator:
@@ -45,8 +44,8 @@ class Generator:
     """
 
     def __init__(self, tick: Tick = silent) -> None:
-        self._mapping_file = store.fetch("stylegan_mapping", tick)
-        self._synthesis_file = store.fetch("stylegan_synthesis", tick)
+        for name in ("stylegan_mapping", "stylegan_synthesis"):
+            store.fetch(name, tick)
 
     @staticmethod
     def draw(n: int, seed: int) -> F32:
@@ -55,7 +54,7 @@ class Generator:
 
     def w(self, z: F32, psi: float = 1.0) -> F32:
         """Map codes z (n, 512) to styles (n, 512), pulled to the mean where `psi` is below 1."""
-        styles = np.array(self._mapping(np.asarray(z, dtype=np.float32))[0], dtype=np.float32)
+        styles = network("stylegan_mapping").run(z)["style"]
         return styles if psi == 1.0 else self.mean + np.float32(psi) * (styles - self.mean)
 
     @functools.cached_property
@@ -71,19 +70,12 @@ class Generator:
         if not 0 < size <= FULL:
             raise InputError(f"portraits of {size} px were asked for", f"ask for 1 to {FULL}")
         painted: U8 = np.empty((len(styles), size, size, 3), dtype=np.uint8)
-        done = 0
-
-        def keep(request: Any, row: int) -> None:
-            nonlocal done
-            painted[row] = _pixels(request.get_output_tensor(0).data[0], size)
-            done += 1
-            tick("portraits", done, len(styles))
-
-        queue = ov.AsyncInferQueue(self._synthesis)
-        queue.set_callback(keep)
-        for row, style in enumerate(styles):
-            queue.start_async({0: style[None]}, row)
-        queue.wait_all()
+        for start in range(0, len(styles), _CHUNK):
+            tick("portraits", start, len(styles))
+            planes = _synthesis().run(styles[start : start + _CHUNK])["img"]
+            for row, plane in enumerate(planes, start):
+                painted[row] = _pixels(plane, size)
+        tick("portraits", len(styles), len(styles))
         return painted
 
     @staticmethod
@@ -98,17 +90,10 @@ class Generator:
             )
         return styles
 
-    @functools.cached_property
-    def _mapping(self) -> Any:
-        model = ov.Core().read_model(self._mapping_file)
-        model.reshape([-1, WIDTH])
-        return ov.Core().compile_model(model, "CPU", _EXACT)
 
-    @functools.cached_property
-    def _synthesis(self) -> Any:
-        model = _opened(ov.Core().read_model(self._synthesis_file))
-        # Two portraits at once on two cores take 0.7 of the time of one after the other.
-        return ov.Core().compile_model(model, "CPU", {**_EXACT, "PERFORMANCE_HINT": "THROUGHPUT"})
+@functools.cache
+def _synthesis() -> Network:
+    return Network(_opened(core().read_model(store.fetch("stylegan_synthesis"))))
 
 
 def _opened(model: Any) -> Any:
@@ -116,6 +101,9 @@ def _opened(model: Any) -> Any:
 
     Every reader of the style is a matrix product named ``Gemm_<number>`` in the order of layers.
     """
+    import openvino
+    from openvino import opset13
+
     shared = model.input(0).get_node().output(0)
     readers = sorted(
         (port.get_node() for port in shared.get_target_inputs() if _is_product(port.get_node())),
@@ -130,7 +118,7 @@ def _opened(model: Any) -> Any:
         reader.input(0).replace_source_output(layer.output(0))
     for port in list(shared.get_target_inputs()):
         port.replace_source_output(layers[0].output(0))
-    return ov.Model(model.get_results(), [styles], "portrait")
+    return openvino.Model(model.get_results(), [styles], "portrait")
 
 
 def _is_product(node: Any) -> bool:
