@@ -23,6 +23,28 @@ from everyface.arrays import F32, I64, U8, Bool
 from everyface.attacks.naive import Gallery, Scores, attack
 from everyface.progress import Tick, silent
 
+_BLOCK = 128
+"""Faces rendered at a time, so that memory does not grow with their number."""
+
+
+@dataclass(frozen=True)
+class Probes:
+    """Released faces as the attacker sees them.
+
+    Attributes
+    ----------
+    crops
+        (m, h, w, 3) RGB.
+    points
+        (m, 478, 3) mesh points in the crops.
+    of_row
+        Face asked for → crop; faces that are byte for byte the same share one.
+    """
+
+    crops: U8
+    points: F32
+    of_row: I64
+
 
 class Stage(Protocol):
     """A result that can be looked at and changed; what moves together is a *unit*.
@@ -34,8 +56,8 @@ class Stage(Protocol):
     unit: I64
     """Face → its unit."""
 
-    def probes(self, rows: I64) -> tuple[U8, F32]:
-        """Render faces as they would be released: crops and mesh points in them."""
+    def probes(self, rows: I64) -> Probes:
+        """Render faces as they would be released."""
 
     def states(self, unit: int) -> int:
         """How many ways there are to release a unit, the mildest first."""
@@ -43,8 +65,8 @@ class Stage(Protocol):
     def set(self, unit: int, state: int) -> None:
         """Choose a way."""
 
-    def quarantine(self, unit: int) -> None:
-        """Take a unit out of the release."""
+    def quarantine(self, rows: I64) -> I64:
+        """Take faces out of the release; return all that go with them, at least `rows`."""
 
 
 @dataclass(frozen=True)
@@ -115,10 +137,15 @@ class Gate:
 
     def look(self, stage: Stage, rows: I64) -> list[Scores]:
         """Attack `rows` as they stand."""
-        crops, points = stage.probes(rows)
+        found: list[list[F32]] = [[] for _ in self.galleries]
+        for start in range(0, len(rows), _BLOCK):
+            probes = stage.probes(rows[start : start + _BLOCK])
+            for part, gallery in zip(found, self.galleries, strict=True):
+                seen = gallery.recogniser.embed(probes.crops, probes.points)
+                part.append(seen[probes.of_row])
         return [
-            attack(gallery, gallery.recogniser.embed(crops, points), rows)
-            for gallery in self.galleries
+            attack(gallery, np.concatenate(part), rows)
+            for gallery, part in zip(self.galleries, found, strict=True)
         ]
 
     def run(self, stage: Stage, tick: Tick = silent) -> Findings:
@@ -155,6 +182,7 @@ class _Search:
         self.gate, self.stage = gate, stage
         self.units: I64 = np.unique(stage.unit)
         self.alive = np.ones(len(stage.unit), dtype=bool)
+        self.bad = np.zeros(len(stage.unit), dtype=bool)
         self.members = {int(u): np.flatnonzero(stage.unit == u) for u in self.units}
         self.tried = {int(u): 0 for u in self.units}
         self.best = {int(u): 0 for u in self.units}
@@ -170,10 +198,10 @@ class _Search:
 
     def failing(self, verdicts: Sequence[Verdict]) -> list[int]:
         """Units with a face that breaks a criterion, worst first."""
-        bad = np.zeros(len(self.alive), dtype=bool)
+        self.bad = np.zeros(len(self.alive), dtype=bool)
         for verdict in verdicts:
-            bad[np.flatnonzero(self.alive)[verdict.failing]] = True
-        units = [int(u) for u in np.unique(self.stage.unit[bad])]
+            self.bad[np.flatnonzero(self.alive)[verdict.failing]] = True
+        units = [int(u) for u in np.unique(self.stage.unit[self.bad])]
         return sorted(units, key=lambda u: (-self.risk(u, self.scores), u))
 
     def risk(self, unit: int, scores: Sequence[Scores]) -> float:
@@ -209,18 +237,19 @@ class _Search:
         return units
 
     def expel(self) -> int:
-        """Quarantine the worst units, one by one, until what is left passes."""
+        """Quarantine the worst, unit by unit, until what is left passes; count the faces."""
         count = 0
         while True:
             units = self.failing(self.verdicts())
             if not units:
                 return count
-            self.stage.quarantine(units[0])
-            self.alive[self.members[units[0]]] = False
-            count += 1
+            rows = self.members[units[0]]
+            gone = self.stage.quarantine(rows[self.alive[rows] & self.bad[rows]])
+            count += int(self.alive[gone].sum())
+            self.alive[gone] = False
 
 
 def _spread(scores: Scores) -> float:
-    """The scale of a recogniser's similarities, to weigh one against another."""
+    """Return the scale of a recogniser's similarities, to weigh one against another."""
     finite = scores.own[np.isfinite(scores.own)]
     return float(finite.std()) + 1e-6 if len(finite) else 1.0
