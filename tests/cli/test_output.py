@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +46,7 @@ def test_what_has_no_json_form_is_refused() -> None:
 
 def test_json_stays_alone_on_standard_output(capsys) -> None:
     with output(as_json=True) as out:
-        print("a library chatters")
+        sys.stdout.write("a library chatters\n")
         out.say("text for people")
         out.table(["A"], [["b"]])
         out.document({"done": True})

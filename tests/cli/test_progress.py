@@ -51,9 +51,14 @@ def test_each_stage_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     for stage in ("faces", "gate", "faces"):
         tick(stage, 0, 0)
         tick(stage, 1, 1)
-    assert stream.getvalue().splitlines() == ["faces", "faces 1/1", "gate", "gate 1/1"] + [
+    assert stream.getvalue().split("\n") == [
         "faces",
         "faces 1/1",
+        "gate",
+        "gate 1/1",
+        "faces",
+        "faces 1/1",
+        "",
     ]
 
 

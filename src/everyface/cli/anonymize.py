@@ -14,7 +14,7 @@ from everyface.cli.output import output
 from everyface.cli.progress import progress
 from everyface.cli.summary import sentences
 from everyface.errors import InputError
-from everyface.release.places import work_folder
+from everyface.release import work_folder
 
 _MAKE = "What is made"
 _SAFE = "How safe it is"

@@ -56,13 +56,21 @@ class Doctor:
 def doctor(options: Doctor) -> None:
     """Look at this machine, and say in plain words whether Everyface can work here."""
     with output(options.as_json) as out:
-        findings = [finding for look in LOOKS for finding in look()]
+        findings = [finding for look in LOOKS for finding in _findings(look)]
         bad = [finding for finding in findings if finding.verdict == BAD]
         out.document({"fit": not bad, "version": everyface.__version__, "findings": findings})
         out.table(["", "WHAT", "FOUND"], [[f.verdict, f.about, _said(f)] for f in findings])
         out.say("", _verdict(len(bad)))
     if bad:
         raise typer.Exit(1)
+
+
+def _findings(look: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
+    """Look; where the system refuses to let us, that is a finding too."""
+    try:
+        yield from look()
+    except OSError as error:
+        yield Finding(look.__name__, BAD, f"cannot be looked at ({error.strerror or error})")
 
 
 def _said(finding: Finding) -> str:

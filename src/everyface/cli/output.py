@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from everyface.errors import EveryfaceError
+from everyface.release.breach import ReleaseBreachError
 
 
 def plain(value: Any) -> Any:
@@ -50,14 +51,15 @@ def print_json(document: Mapping[str, Any]) -> None:
 
 def failure(error: EveryfaceError) -> dict[str, Any]:
     """Return an error as the JSON document that stands for it."""
-    return {
-        "error": {
-            "kind": type(error).__name__,
-            "message": error.what,
-            "todo": error.todo,
-            "exit_code": error.exit_code,
-        }
+    told: dict[str, Any] = {
+        "kind": type(error).__name__,
+        "message": error.what,
+        "todo": error.todo,
+        "exit_code": error.exit_code,
     }
+    if isinstance(error, ReleaseBreachError):
+        told["breaches"] = error.breaches
+    return {"error": told}
 
 
 class Output:

@@ -28,8 +28,8 @@ def sentences(done: Summary) -> list[str]:
         "",
         f"  people      groups of at least {done.k_reached} (k = {done.k} asked), "
         f"{done.groups} groups",
-        *_guarantee(done.guarantee, done.k_reached),
-        *_gate(done.gate),
+        *guarantee_lines(done.guarantee, done.k_reached),
+        *gate_lines(done.gate),
         *_aside(done),
         *_private(done),
         f"  time        {lasting(done.seconds)}",
@@ -47,15 +47,17 @@ def _people(number: int) -> str:
     return count(number, "person", "people")
 
 
-def _guarantee(guarantee: Guarantee, k: int) -> list[str]:
+def guarantee_lines(guarantee: Guarantee, k: int) -> list[str]:
+    """Say what is promised, and what lowered it."""
     lines = [f"  guarantee   {guarantee.level.label}: {_MEANS[guarantee.level].format(k=k)}"]
     lines += [f"              lowered, because {why}" for why in guarantee.lowered_by]
     return lines
 
 
-def _gate(gate: Mapping[str, Any] | None) -> list[str]:
+def gate_lines(gate: Mapping[str, Any] | None) -> list[str]:
+    """Say what each recogniser found in the end, beside what was allowed."""
     if gate is None:
-        return ["  attacks     not run (--no-gate): nobody has tried to find these people again"]
+        return ["  attacks     not run: nobody has tried to find these people again"]
     lines: list[str] = []
     for attack in gate["attacks"]:
         head = "  attacks     " if not lines else "              "
