@@ -1,6 +1,6 @@
 """Results become files on disk: written, certified, signed, and checked by a stranger."""
 
-from everyface.release.draft import Draft, Item, Settings, short_groups
+from everyface.release.draft import Draft, Item, Settings
 from everyface.release.places import work_folder
 from everyface.release.private import read_key_map
 from everyface.release.signer import Signer
@@ -14,7 +14,6 @@ __all__ = [
     "Signer",
     "Verified",
     "read_key_map",
-    "short_groups",
     "verify",
     "work_folder",
     "write",

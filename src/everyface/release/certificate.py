@@ -22,6 +22,7 @@ Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
+Figure = int | float | str | None
 Line = Annotated[str, Field(max_length=1000)]
 
 
@@ -45,7 +46,11 @@ class FileEntry(Part):
 
 
 class GroupEntry(Part):
-    """Those who share one surrogate."""
+    """Those behind one surrogate.
+
+    `people` counts, in the faces form, those who share it in this release; in the photos form,
+    those whose average it is.
+    """
 
     group: Positive
     people: Positive
@@ -99,7 +104,7 @@ class Gate(Part):
 
     bound: Share
     attacks: Annotated[tuple[Attack, ...], Field(min_length=1)]
-    rounds: tuple[dict[str, int | float | str | None], ...] = ()
+    rounds: tuple[dict[str, Figure | dict[str, Figure]], ...] = ()
     price: dict[str, float] = {}
 
 

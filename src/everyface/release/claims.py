@@ -60,3 +60,6 @@ def _attack(attack: Attack, bound: float) -> Iterator[Breach]:
         yield Breach(
             "gate", f"{name} recognised {attack.found} of {attack.people}, the bound is {bound}"
         )
+    own, strangers = attack.own_above, attack.strangers_above
+    if own is not None and strangers is not None and own > strangers + CLOSE:
+        yield Breach("gate", f"{name} matches people to themselves more often than to strangers")

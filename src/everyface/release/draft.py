@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -52,10 +52,11 @@ class Draft:
         What the parts have left of the promise.
     items
         One entry a file to be released.
+    made_of
+        Photos form: surrogate → how many people it is the average of. In the faces form k counts
+        the people who share a surrogate in the release, in the photos form those behind it.
     refused
         Photos that are not released, and the sentence that says why.
-    gate
-        What the attacks found (see `everyface.release.certificate.Gate`), None if not run.
     models
         Name, sha256 and licence of every network that was used.
     notes
@@ -71,10 +72,10 @@ class Draft:
     recipe: Mapping[str, Any]
     guarantee: Guarantee
     items: Sequence[Item]
+    made_of: Mapping[int, int] = field(default_factory=dict)
     refused: Sequence[tuple[Path, str]] = ()
-    gate: Mapping[str, Any] | None = None
     models: Sequence[Mapping[str, Any]] = ()
-    notes: Mapping[str, float] | None = None
+    notes: Mapping[str, float] = field(default_factory=dict)
     carried_over: tuple[str, ...] = ()
     background: str | None = None
 
@@ -112,15 +113,28 @@ class Draft:
                 raise InputError(
                     f"{item.source} has more than one face in a file of the faces form"
                 )
-        self._check_people()
+        if self.form == "faces":
+            self._check_homes()
+        self._check_k()
 
-    def _check_people(self) -> None:
+    def people_behind(self) -> dict[int, int]:
+        """Return how many people stand behind each surrogate of the release."""
+        if self.form == "faces":
+            return people_per_group(self.items)
+        used = {group for item in self.items for group in item.groups}
+        return {group: self.made_of.get(group, 0) for group in used}
+
+    def _check_homes(self) -> None:
         seen: dict[int, int] = {}
         for item in self.items:
-            for person, group in zip(item.people, item.groups, strict=True):
-                if seen.setdefault(person, group) != group:
-                    raise InputError(f"person {person} would stand in two groups")
-        short = short_groups(self.items, self.k)
+            person, group = item.people[0], item.groups[0]
+            if seen.setdefault(person, group) != group:
+                raise InputError(f"person {person} would stand in two groups")
+
+    def _check_k(self) -> None:
+        if self.k < 2:
+            raise InputError(f"k is {self.k}", "k must be 2 or more: a group of one hides nobody")
+        short = {group: n for group, n in self.people_behind().items() if n < self.k}
         if short:
             group, people = min(short.items(), key=lambda pair: (pair[1], pair[0]))
             raise TooFewPeopleError(
@@ -131,14 +145,9 @@ class Draft:
 
 
 def people_per_group(items: Sequence[Item]) -> dict[int, int]:
-    """Count the distinct people behind each surrogate, over the files to be released."""
+    """Count the distinct people who share each surrogate, over the files to be released."""
     pairs = {pair for item in items for pair in zip(item.groups, item.people, strict=True)}
     return dict(Counter(group for group, _ in pairs))
-
-
-def short_groups(items: Sequence[Item], k: int) -> dict[int, int]:
-    """Return the groups that would stand in the release with fewer than `k` people."""
-    return {group: n for group, n in people_per_group(items).items() if n < k}
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,11 @@ class Names:
         secret = hashlib.sha256(f"everyface release {self.seed}".encode()).digest()
         return hmac.new(secret, what.encode(), hashlib.sha256).hexdigest()[:digits]
 
-    def release(self) -> str:
-        """Return the identifier of the release."""
-        return self.draw("release", 32)
+    def release(self, draft: Draft) -> str:
+        """Return the identifier of the release; where the originals lie does not matter."""
+        items = [(item.source.name, item.people, item.groups) for item in draft.items]
+        method = (draft.form, draft.k, dict(draft.recipe), draft.background)
+        return self.draw(f"release {method!r} {items!r}", 32)
 
     def files(self, draft: Draft) -> list[str]:
         """Return the file name of every item; no two share a stem."""

@@ -25,8 +25,6 @@ def recount(certificate: Certificate, found: Mapping[str, str]) -> Iterator[Brea
         yield from _people(certificate)
         if certificate.guarantee.level == "k-anonymous":
             yield from _identical(certificate, found)
-    else:
-        yield from _bounds(certificate)
 
 
 def _lists(certificate: Certificate) -> Iterator[Breach]:
@@ -59,10 +57,13 @@ def _sums(certificate: Certificate) -> Iterator[Breach]:
         "files": (counts.files, len(certificate.files)),
         "faces": (counts.faces, sum(len(entry.groups) for entry in certificate.files)),
         "groups": (counts.groups, len(certificate.groups)),
-        "people": (counts.people, sum(group.people for group in certificate.groups)),
         "k_reached": (certificate.k_reached, min(g.people for g in certificate.groups)),
         "refused": (certificate.refused.total, sum(certificate.refused.reasons.values())),
     }
+    if certificate.form == "faces":
+        sums["people"] = (counts.people, sum(group.people for group in certificate.groups))
+    elif counts.people > counts.faces:
+        yield Breach("count", f"{counts.people} people are claimed in {counts.faces} faces")
     for name, (claimed, counted) in sums.items():
         if claimed != counted:
             yield Breach("count", f"the certificate claims {claimed} {name}, there are {counted}")
@@ -110,15 +111,4 @@ def _identical(certificate: Certificate, found: Mapping[str, str]) -> Iterator[B
                 "below-k",
                 f"the picture of group {min(numbers)} ({digest[:12]}…) is shared by "
                 f"{len(people[digest])} people, k = {certificate.k}",
-            )
-
-
-def _bounds(certificate: Certificate) -> Iterator[Breach]:
-    """Photos form: without pseudonyms a group has at most as many people as faces."""
-    faces = Counter(group for entry in certificate.files for group in entry.groups)
-    for group in certificate.groups:
-        if group.people > faces[group.group]:
-            yield Breach(
-                "below-k" if faces[group.group] < certificate.k else "count",
-                f"group {group.group} claims {group.people} people in {faces[group.group]} faces",
             )

@@ -96,9 +96,7 @@ def _identity(draft: Draft) -> str:
             states.append([found.st_size, found.st_mtime_ns])
         except OSError:
             states.append([])
-    return json.dumps(
-        [repr(draft), states, dict(draft.recipe), draft.gate], sort_keys=True, default=repr
-    )
+    return json.dumps([repr(draft), states])
 
 
 def stage_images(

@@ -31,7 +31,7 @@ class Verified:
     ----------
     people_counted
         Whether the people of each group were counted from the files (faces form); else the
-        number rests on the signer's word, and the files only bound it from above.
+        number rests on the signer's word.
     key_pinned
         Whether the signer's key was held against one that the user trusts.
     remarks
@@ -131,7 +131,7 @@ def _remarks(root: Path, certificate: Certificate, *, pinned: bool) -> Iterator[
     if not pinned:
         yield "no key was given: anybody could have signed this release"
     if certificate.form == "photos":
-        yield "the people of a group are the signer's word: the files only bound their number"
+        yield "how many people stand behind a face is the signer's word"
     if certificate.guarantee.level == "wrong-map":
         yield "wrong-map is the signer's word: it cannot be counted from the files"
     if certificate.gate == "not run":

@@ -6,8 +6,8 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from everyface.release.certificate import (
     validated,
 )
 from everyface.release.claims import gate_breaches
-from everyface.release.draft import Draft, Settings, people_per_group
+from everyface.release.draft import Draft, Item, Settings
 from everyface.release.leaks import strings
 from everyface.release.names import Names
 from everyface.release.places import Places
@@ -38,9 +38,17 @@ from everyface.release.reasons import reason_counts
 from everyface.release.staging import Journal, Render, Staged, stage_images
 from everyface.release.verification import verify
 
+Audit = Callable[[Sequence[Path]], Mapping[str, Any] | None]
+
 
 def write(
-    draft: Draft, out: Path, render: Render, *, settings: Settings, tick: Tick = silent
+    draft: Draft,
+    out: Path,
+    render: Render,
+    *,
+    settings: Settings,
+    audit: Audit | None = None,
+    tick: Tick = silent,
 ) -> Path:
     """Write a release and its private part; nothing stands under `out` until all of it does.
 
@@ -55,6 +63,11 @@ def write(
         alone; it is called once for each file, and once for each group of a k-anonymous release.
     settings
         Seed, time stamp, key, and where the private part goes.
+    audit
+        The last look: attacks the written files, given in the order of the items, and returns
+        what it found (see `everyface.release.certificate.gate_from`), or None if there is
+        nothing to attack with. It may raise; then nothing is released. None: not run, and the
+        certificate says so.
     tick
         Hears how many files are written.
 
@@ -64,18 +77,19 @@ def write(
         The release.
     """
     draft.check()
-    _check_gate(draft)
     names = Names(settings.seed)
     places = Places.of(out, settings)
     places.check(draft.sources)
     if places.private is not None:
-        require_free(places.private, names.release())
+        require_free(places.private, names.release(draft))
     with writing(places.work):
         places.work.mkdir(parents=True, exist_ok=True, mode=0o700)
     journal = Journal(places.journal, draft, names)
     journal.resume(places.stage)
     staged = stage_images(draft, places.stage, render, names, journal, tick)
-    _certify(draft, places.stage, staged, names, settings)
+    found = None if audit is None else audit([places.stage / IMAGES / s.name for s in staged])
+    data = {**_certificate(draft, staged, names, settings.day), "gate": _gate(found, draft.k)}
+    _certify(draft, places.stage, data, settings)
     _stamp(places.stage, settings.day)
     verify(places.stage, settings.signer.public_key)
     if places.private is not None:
@@ -85,32 +99,31 @@ def write(
     return places.out
 
 
-def _check_gate(draft: Draft) -> None:
-    """Refuse figures above the bound before a single image is made."""
-    if draft.gate is None:
-        return
+def _gate(found: Mapping[str, Any] | None, k: int) -> dict[str, Any] | str:
+    """Bring what the attacks found into the certificate; refuse figures above the bound."""
+    if found is None:
+        return "not run"
     try:
-        gate = Gate.model_validate_json(canonical(gate_from(draft.gate)))
+        data = gate_from(found)
+        gate = Gate.model_validate_json(canonical(data))
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"the gate's figures cannot be certified ({error})") from error
-    for breach in gate_breaches(gate, draft.k):
+    for breach in gate_breaches(gate, k):
         raise InputError(
             f"the gate did not pass: {breach.what}",
             "raise k or the background policy, or allow more rounds",
         )
+    return data
 
 
-def _certify(
-    draft: Draft, stage: Path, staged: Sequence[Staged], names: Names, settings: Settings
-) -> None:
+def _certify(draft: Draft, stage: Path, data: dict[str, Any], settings: Settings) -> None:
     """Write the note, the certificate and its signature into the stage."""
     key = settings.signer.public_key
-    note = readme(draft.claim.level.label, draft.k, draft.gate is not None, key)
+    note = readme(draft.claim.level.label, draft.k, data["gate"] != "not run", key)
     write_bytes(stage / README, note)
-    data = _certificate(draft, staged, names, settings)
     data["readme"] = {"sha256": hashlib.sha256(note).hexdigest(), "bytes": len(note)}
-    raw = validated(data)
     _refuse_names(data, draft)
+    raw = validated(data)
     write_bytes(stage / CERTIFICATE, raw)
     signature = {
         "algorithm": "Ed25519",
@@ -120,14 +133,12 @@ def _certify(
     write_bytes(stage / SIGNATURE, canonical(signature))
 
 
-def _certificate(
-    draft: Draft, staged: Sequence[Staged], names: Names, settings: Settings
-) -> dict[str, Any]:
+def _certificate(draft: Draft, staged: Sequence[Staged], names: Names, day: int) -> dict[str, Any]:
     files, groups = _files(draft, staged, names)
     return {
         "schema_version": SCHEMA,
-        "release": names.release(),
-        "created": datetime.fromtimestamp(settings.day, UTC).date().isoformat(),
+        "release": names.release(draft),
+        "created": datetime.fromtimestamp(day, UTC).date().isoformat(),
         "software": {"name": "everyface", "version": __version__},
         "form": draft.form,
         "k": draft.k,
@@ -142,14 +153,13 @@ def _certificate(
             "level": draft.claim.level.label,
             "lowered_by": list(draft.claim.lowered_by),
         },
-        "gate": "not run" if draft.gate is None else gate_from(draft.gate),
         "background": draft.background,
         "carried_over": list(draft.carried_over),
         "recipe": dict(draft.recipe),
         "models": [
             {key: model[key] for key in ("name", "sha256", "licence")} for model in draft.models
         ],
-        "notes": dict(draft.notes or {}),
+        "notes": dict(draft.notes),
         "refused": {
             "total": len(draft.refused),
             "reasons": reason_counts(reason for _, reason in draft.refused),
@@ -174,10 +184,10 @@ def _files(
         for item, image in zip(draft.items, staged, strict=True)
     ]
     merged = [
-        type(item)(item.source, item.people, tuple(shared[group] for group in item.groups))
+        Item(item.source, item.people, tuple(shared[group] for group in item.groups))
         for item in draft.items
     ]
-    people = people_per_group(merged)
+    people = replace(draft, items=merged).people_behind()
     count: dict[int, int] = {}
     for item in merged:
         for group in set(item.groups):
@@ -221,7 +231,7 @@ def _refuse_names(data: Mapping[str, Any], draft: Draft) -> None:
 def _key_map(draft: Draft, staged: Sequence[Staged], names: Names, seed: int) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA,
-        "release": names.release(),
+        "release": names.release(draft),
         "keep": "Private. It leads from every released file back to its original.",
         "seed": seed,
         "files": [
