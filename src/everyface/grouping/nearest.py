@@ -11,6 +11,9 @@ from everyface.errors import InputError
 from everyface.grouping.base import Grouping, Partition
 from everyface.grouping.pool import Pool
 
+_BLOCK = 64
+"""People whose nearest are looked for in one go; those still free when a turn comes are exact."""
+
 
 class Nearest(Grouping):
     """Greedy groups around people taken one after the other (k-Same, thesis Alg. 1).
@@ -47,16 +50,19 @@ class Nearest(Grouping):
         pool = Pool(X)
         labels = np.full(len(X), -1, dtype=np.int32)
         groups = 0
-        for seed in turns:
-            if labels[seed] >= 0:
-                continue
-            if len(pool) < 2 * self.k:
-                labels[pool.rows] = groups
-                break
-            pool.remove(np.array([seed]))
-            others = pool.nearest(X[seed], self.k - 1)
-            pool.remove(others)
-            labels[seed] = groups
-            labels[others] = groups
-            groups += 1
+        while len(pool) >= 2 * self.k:
+            turns = turns[labels[turns] < 0]
+            seeds = turns[:_BLOCK]
+            lists = pool.nearest_to_each(X[seeds], min(4 * self.k, len(pool)))
+            for seed, nearest in zip(seeds, lists, strict=True):
+                if labels[seed] >= 0 or len(pool) < 2 * self.k:
+                    continue
+                others = nearest[(labels[nearest] < 0) & (nearest != seed)][: self.k - 1]
+                pool.remove(np.array([seed]))
+                if len(others) < self.k - 1:
+                    others = pool.nearest(X[seed], self.k - 1)
+                pool.remove(others)
+                labels[seed] = labels[others] = groups
+                groups += 1
+        labels[pool.rows] = groups
         return Partition(labels)

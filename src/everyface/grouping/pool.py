@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from everyface.arrays import F32, F64, I64, Bool
@@ -66,28 +68,34 @@ class Pool:
 
     def nearest(self, point: F64, count: int) -> I64:
         """Return the `count` rows nearest to `point`, nearest first."""
+        return self.nearest_to_each(point[None], count)[0]
+
+    def nearest_to_each(self, points: F64, count: int) -> list[I64]:
+        """Return the `count` rows nearest to each of many points, in one matrix product."""
         if count <= 0:
-            return np.empty(0, dtype=np.int64)
-        low, high = self._bounds(point)
-        high[~self._alive] = np.inf
-        open_ = self._alive & (low <= np.partition(high, count - 1)[count - 1])
-        rows = self._rows[open_]
-        order = np.lexsort((rows, squared(self._X[rows], point)))
-        found: I64 = rows[order[:count]]
+            return [np.empty(0, dtype=np.int64) for _ in points]
+        found = []
+        for point, (low, high) in zip(points, self._bounds(points), strict=True):
+            high[~self._alive] = np.inf
+            open_ = self._alive & (low <= np.partition(high, count - 1)[count - 1])
+            rows = self._rows[open_]
+            order = np.lexsort((rows, squared(self._X[rows], point)))
+            found.append(rows[order[:count]])
         return found
 
     def furthest(self, point: F64) -> int:
         """Return the row furthest from `point`."""
-        low, high = self._bounds(point)
+        low, high = next(self._bounds(point[None]))
         low[~self._alive] = -np.inf
         rows = self._rows[self._alive & (high >= low.max())]
         return int(rows[np.argmax(squared(self._X[rows], point))])
 
-    def _bounds(self, point: F64) -> tuple[F64, F64]:
-        """Bound every squared distance (scaled) from below and above."""
-        at = ((point - self._centre) / self._scale).astype(np.float32)
-        size = float(np.sqrt(at @ at))
-        reach = (self._norms.astype(np.float64) + size) ** 2
-        near = self._norms.astype(np.float64) ** 2 - 2.0 * (self._flat @ at) + size**2
-        slack = 4.0 * (len(at) + 8) * _EPSILON * reach
-        return near - slack, near + slack
+    def _bounds(self, points: F64) -> Iterator[tuple[F64, F64]]:
+        """Bound the squared distances (scaled) to each point from below and above."""
+        at: F32 = ((points - self._centre) / self._scale).astype(np.float32)
+        dots = at @ self._flat.T
+        norms = self._norms.astype(np.float64)
+        for dot, size in zip(dots, np.linalg.norm(at.astype(np.float64), axis=1), strict=True):
+            near = norms**2 - 2.0 * dot + size**2
+            slack = 4.0 * (at.shape[1] + 8) * _EPSILON * (norms + size) ** 2
+            yield near - slack, near + slack

@@ -120,8 +120,11 @@ def _nearest(X: F64, left: list[int], cluster: list[int]) -> list[int]:
 
 
 def _break_up(X: F64, pair: Pair, left: tuple[list[int], list[int]]) -> None:
-    """Let one more person join a pair of single people, if anybody is left (Alg. 5, 1-6)."""
-    for side in (0, 1):
+    """Let one more person join a pair of single people, if anybody is left (Alg. 5, 1-6).
+
+    The person comes from the group that has more people left, so that both last as long.
+    """
+    for side in (0, 1) if len(left[0]) >= len(left[1]) else (1, 0):
         for person in _nearest(X, left[side], pair.sides[side]):
             pair.sides[side].append(person)
             left[side].remove(person)
