@@ -150,7 +150,7 @@ def anonymize(options: Anonymize) -> None:
     The result is a new folder with a certificate. Photos in which a face was missed, doubtful or
     still recognisable are set aside, never released.
     """
-    checks.out(options.out, options.photos, resume=options.resume)
+    checks.out(options.out, options.photos)
     checks.subjects(options.subjects)
     private = checks.private(options.private, options.out, options.photos)
     passphrase = checks.passphrase(options.passphrase_file, options.passphrase)

@@ -12,13 +12,13 @@ from typing import Literal
 import typer
 
 from everyface.errors import EveryfaceError, InputError, OutputError
-from everyface.release.places import require_empty, work_folder
+from everyface.release.places import require_empty
 
 _SUBJECTS = ("auto", "folder", "each")
 _WITH_VALUE = ("pattern", "csv")
 
 
-def out(release: Path, inputs: Sequence[Path], *, resume: bool) -> None:
+def out(release: Path, inputs: Sequence[Path]) -> None:
     """Refuse a release that would overwrite, hold or lie among its own inputs."""
     home = release.resolve()
     for path in inputs:
@@ -36,12 +36,6 @@ def out(release: Path, inputs: Sequence[Path], *, resume: bool) -> None:
                 "choose another folder for -o",
             )
     require_empty(release)
-    unfinished = work_folder(release)
-    if unfinished.exists() and not resume:
-        raise OutputError(
-            f"an unfinished run stands in {unfinished}",
-            "add --resume to continue it, or delete that folder to start afresh",
-        )
 
 
 def subjects(spec: str) -> None:
