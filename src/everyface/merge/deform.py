@@ -91,7 +91,7 @@ def lattice(height: int, width: int, cells: int = 72) -> F64:
     return np.stack(np.meshgrid(xs, ys), -1)
 
 
-def backward(start: F64, end: F64, nodes: F64, window: F64) -> F32:
+def backward(start: F64, end: F64, nodes: F64, window: F64, most: F64) -> F32:
     """Return at the nodes the displacement at which the deformed picture looks up its source.
 
     Parameters
@@ -104,6 +104,9 @@ def backward(start: F64, end: F64, nodes: F64, window: F64) -> F32:
         From `lattice`.
     window
         (rows, cols) from 0 to 1: 0 holds a node still.
+    most
+        (rows, cols, 2, 2) the lowest and highest x and y of the displacement, so that nothing is
+        looked up beyond the photo's edge.
 
     Returns
     -------
@@ -111,9 +114,8 @@ def backward(start: F64, end: F64, nodes: F64, window: F64) -> F32:
         (rows, cols, 2). It never folds: where handles would cross, the motion is reduced until
         it does not.
     """
-    shift = (move(nodes.reshape(-1, 2), end, start).reshape(nodes.shape) - nodes) * window[
-        ..., None
-    ]
+    moved = move(nodes.reshape(-1, 2), end, start).reshape(nodes.shape)
+    shift = np.clip((moved - nodes) * window[..., None], most[..., 0], most[..., 1])
     step = np.maximum(nodes[1, 1] - nodes[0, 0], 1e-9)
     while least_area((nodes + shift) / step) < LEAST_AREA:
         shift *= 0.85

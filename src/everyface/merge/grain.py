@@ -65,9 +65,9 @@ def match(face: F32, like: U8, skin: Bool) -> F32:
     out = cv2.GaussianBlur(face, (0, 0), sigma) if sigma else face
     ours = luma(out)
     add = np.zeros(face.shape[:2], np.float32)
-    for fine, coarse in ((1.6, 4.0), (0.8, 1.6), (0.0, 0.8)):
+    for fine, coarse, share in ((0.8, 1.8, 0.45), (0.0, 0.8, 0.85)):
         want = spread(band(theirs, fine, coarse)[skin]) ** 2
         have = spread(band(ours + add, fine, coarse)[skin]) ** 2
         if want > have:
-            add += 0.9 * np.sqrt(want - have) * _field(add.shape, fine, coarse)
+            add += share * np.sqrt(want - have) * _field(add.shape, fine, coarse)
     return out + add[..., None]

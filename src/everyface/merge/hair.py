@@ -9,10 +9,15 @@ import numpy as np
 
 from everyface.arrays import F32, F64, U8, Bool
 from everyface.faces.mesh import LEFT_BROW, LEFT_EYE, LIPS_OUTER, RIGHT_BROW, RIGHT_EYE
+from everyface.merge.pose import face_size
 from everyface.merge.tone import smooth_fit
 
 NOSTRILS = np.array([98, 97, 2, 326, 327, 278, 1, 48])
 FEATURES = (LEFT_EYE, RIGHT_EYE, LEFT_BROW, RIGHT_BROW, LIPS_OUTER, NOSTRILS)
+
+
+PLAIN = 0.04
+"""How far, in logarithms, plain skin may depart from its smooth model."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,15 @@ def features(points: F32, shape: tuple[int, int], grow: float) -> Bool:
         cv2.fillConvexPoly(mask, np.round(hull * 16).astype(np.int32), 1, shift=4)
     size = 2 * max(1, round(grow)) + 1
     return cv2.dilate(mask, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size))) > 0
+
+
+def lenses(points: F32, shape: tuple[int, int], size: float) -> Bool:
+    """Return where glasses would be: no witness of the skin's colour."""
+    mask = np.zeros(shape, np.uint8)
+    for eye in (LEFT_EYE, RIGHT_EYE):
+        centre = points[eye, :2].mean(0)
+        cv2.circle(mask, np.round(centre).astype(int).tolist(), round(0.19 * size), 1, -1)
+    return mask > 0
 
 
 def upness(points: F32, shape: tuple[int, int]) -> F32:
@@ -74,6 +88,7 @@ def layers(image: U8, points: F32, hull: Bool) -> Layers:
     outside = cv2.distanceTransform((~hull).astype(np.uint8), cv2.DIST_L2, 3)
     height = upness(points, shape)
     bare = hull & ~features(points, shape, 0.03 * size)
+    bare &= ~lenses(points, shape, size)
     sample = (bare & (inside > 0.07 * size) & (height < 0.25)).astype(np.float32)
     if sample.sum() < 40:
         return Layers(bare.astype(np.float32), np.zeros(shape, np.float32))
@@ -86,13 +101,36 @@ def layers(image: U8, points: F32, hull: Bool) -> Layers:
     if ring.sum() < 30:
         return Layers((bare & (skin_cost < 9)).astype(np.float32), np.zeros(shape, np.float32))
     other, kind = _like_ring(lab, ring)
-    chance = 1 / (1 + np.exp(-np.clip(0.5 * (skin_cost - other) - 1.0, -30, 30)))
-    central = np.clip((inside / size - 0.10) / 0.05, 0, 1)
-    low = np.clip((0.15 - height) / 0.15, 0, 1)
-    chance = chance * (1 - central * low) * ~features(points, shape, 0.015 * size)
-    front = _hanging(chance.astype(np.float32), kind, ring, hull)
+    chance = 1 / (1 + np.exp(-np.clip(0.35 * (skin_cost - other) - 0.8, -30, 30)))
+    chance = (
+        chance
+        * _allowed(inside / size, height)
+        * (1 - _features_seen(chance, points, height, size))
+    )
+    beard = (outside > 0) & (outside < 0.1 * size) & (height < -0.6) & (other < 8)
+    beard &= skin_cost > other + 4
+    front = _hanging(chance.astype(np.float32), kind, ring | beard, hull)
     skin = bare * np.clip((12 - skin_cost) / 6, 0, 1) * (1 - front)
     return Layers(skin.astype(np.float32), front)
+
+
+def _features_seen(chance: F32, points: F32, height: F32, size: float) -> F32:
+    """Return where the old features are, unless a fringe comes down over them."""
+    forehead = ((height > 0.2) & (height < 0.7)).astype(np.float32)
+    spread = 0.05 * size
+    weight = cv2.GaussianBlur(forehead, (0, 0), spread)
+    fringe = cv2.GaussianBlur(chance * forehead, (0, 0), spread) / np.maximum(weight, 1e-4)
+    covered = np.clip((fringe - 0.5) / 0.3, 0, 1) * np.clip((height + 0.25) / 0.1, 0, 1)
+    return features(points, chance.shape[:2], 0.035 * size) * (1 - covered)
+
+
+def _allowed(depth: F32, height: F32) -> F32:
+    """Return where anything may hang in front: forehead and sides, and a beard's soft fringe."""
+    forehead = np.clip((height + 0.1) / 0.2, 0, 1)
+    side = np.clip((0.085 - depth) / 0.04, 0, 1)
+    jaw = np.clip(1 - depth / 0.15, 0, 1)
+    below = np.clip((-0.6 - height) / 0.5, 0, 1)
+    return np.maximum(forehead, side * (1 - below) + jaw * below).astype(np.float32)
 
 
 def _like_ring(lab: F32, ring: Bool) -> tuple[F32, U8]:
@@ -120,9 +158,41 @@ def _hanging(chance: F32, kind: U8, ring: Bool, hull: Bool) -> F32:
     kept = np.zeros(hull.shape, np.uint8)
     near = cv2.dilate((hull | ring).astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
     for k in range(int(kind.max()) + 1):
-        alike = (kind == k) & near & ((chance > 0.35) | ~hull)
+        alike = (kind == k) & near & ((chance > 0.3) | ~hull)
         _, label = cv2.connectedComponents(alike.astype(np.uint8))
         roots = np.unique(label[alike & ring])
         kept |= (np.isin(label, roots[roots > 0])).astype(np.uint8)
-    kept = cv2.dilate(kept, np.ones((5, 5), np.uint8))
-    return np.where(hull & (kept > 0), chance, 0).astype(np.float32)
+    kept = cv2.dilate(kept, np.ones((5, 5), np.uint8)).astype(np.float32)
+    return (chance * hull * cv2.GaussianBlur(kept, (0, 0), 1.5)).astype(np.float32)
+
+
+def tamed(drawn: F32, points: F32, bare: Bool, depth: F32) -> F32:
+    """Return what to add to the drawn surrogate (log) so that no ghost of hair is left in it.
+
+    A mean of people of whom some wear a fringe has streaks on its forehead and dark or white
+    patches along its outline. Over the brows and near the outline a face is plain skin: there,
+    departures from the smooth skin model are pressed together; what is within the normal
+    unevenness of skin passes unchanged.
+
+    Parameters
+    ----------
+    drawn
+        (h, w, 3) logarithms.
+    points
+        Mesh in the same frame.
+    bare
+        Where the surrogate shows skin and no feature.
+    depth
+        Distance inwards from the outline, in face sizes.
+    """
+    height = upness(points, drawn.shape[:2])
+    sample = (bare & (depth > 0.08) & (height < 0.2)).astype(np.float32)
+    if sample.sum() < 40:
+        return np.zeros_like(drawn)
+    rest = drawn - smooth_fit(drawn, sample, ridge=0.02, degree=1)
+    forehead = np.clip((height + 0.05) / 0.15, 0, 1)
+    edge = np.clip((0.09 - depth) / 0.05, 0, 1)
+    zone = np.maximum(forehead, edge) * ~features(points, drawn.shape[:2], 0.02 * face_size(points))
+    zone = cv2.GaussianBlur(zone.astype(np.float32), (0, 0), 1.5)
+    pressed: F32 = PLAIN * np.tanh(rest / PLAIN) - rest
+    return pressed * zone[..., None]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from everyface.arrays import F32, U8, Bool
+from everyface.arrays import F32, U8, AnyArray, Bool
 from everyface.errors import InputError
 from everyface.faces.faceset import POINTS
 from everyface.faces.mesh import OVAL, TRIANGLES
@@ -23,7 +23,7 @@ REACH = 0.7
 RING = 0.35
 """How far round the face the photo is looked at for hair and light."""
 
-EDGE = (0.012, 0.05)
+EDGE = (0.01, 0.042)
 """Where inside the outline the new face begins and where it is full, as shares of its size."""
 
 
@@ -85,7 +85,8 @@ def into_photo(
     if min(tight.shape) < 4:
         return out
     guards = _guards(target, others, roi)
-    shift = _shift(target, mesh, whole, roi, guards)
+    last = np.array(photo.shape[1::-1]) - 1
+    shift = _shift(target, mesh, whole, roi, guards, last)
     roi.of(out)[:] = _bend(roi.of(photo), shift)
     near = box_of(mesh, RING * size).within(photo.shape)
     small = Small.of(near, tight, size)
@@ -153,7 +154,9 @@ def _handles(target: F32) -> list[int]:
     return [i for i in OVAL if cv2.pointPolygonTest(hull, target[i, :2].tolist(), True) < slack]
 
 
-def _shift(target: F32, mesh: F32, whole: Box, roi: Box, guards: tuple[F32, ...]) -> F32:
+def _shift(
+    target: F32, mesh: F32, whole: Box, roi: Box, guards: tuple[F32, ...], last: AnyArray
+) -> F32:
     """Return the background's displacement on a lattice over `roi`."""
     nodes = deform.lattice(*roi.shape)
     at = nodes + roi.origin
@@ -173,7 +176,8 @@ def _shift(target: F32, mesh: F32, whole: Box, roi: Box, guards: tuple[F32, ...]
         window *= _smoothstep(clear / (0.2 * reach) - 0.2)
     index = _handles(target)
     start, end = target[index, :2] - roi.origin, mesh[index, :2] - roi.origin
-    return deform.backward(start.astype(np.float64), end.astype(np.float64), nodes, window)
+    most = np.stack([-0.7 * at, 0.7 * (last - at)], -1)
+    return deform.backward(start.astype(np.float64), end.astype(np.float64), nodes, window, most)
 
 
 def _smoothstep(x: F32) -> F32:
@@ -232,9 +236,10 @@ def _lay(near: U8, tight: U8, old: F32, mesh: F32, face: Surrogate, small: Small
     depth = cv2.distanceTransform(hull.astype(np.uint8), cv2.DIST_L2, 5) / size
     theirs = hair.layers(around, old_small, hull)
     bare = ~hair.features(place_small, small.shape, 0.03 * size) & hull & (depth > EDGE[0])
-    skin = theirs.skin * bare
+    skin = theirs.skin * (bare & ~hair.lenses(place_small, small.shape, size))
+    tame = hair.tamed(tone.to_log(drawn), place_small, bare, depth)
     rim = ((depth > EDGE[0]) & (depth < EDGE[0] + 0.045) & (skin > 0.5)).astype(np.float32)
-    gain = tone.correction(tone.to_log(around), tone.to_log(drawn), hull, skin, rim)
+    gain = tame + tone.correction(tone.to_log(around), tone.to_log(drawn) + tame, hull, skin, rim)
     front = _refine(theirs.front, around, tight, small, size)
     cover = _smoothstep((small.up(depth.astype(np.float32)) - EDGE[0]) / (EDGE[1] - EDGE[0]))
     full, _ = _draw(face, mesh - np.r_[small.tight.origin, 0].astype(np.float32), small.tight.shape)

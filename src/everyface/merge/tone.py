@@ -5,49 +5,62 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from everyface.arrays import F32, F64, U8, Bool
+from everyface.arrays import F32, F64, U8, AnyArray, Bool
 from everyface.merge.membrane import FREE, KNOWN, OUTSIDE, solve
 
 SOFT = 20.0
 """Added before the logarithm, so that a gain does not tear noise out of the darks."""
 
-DECAY = 0.004
-"""How fast the seam's correction fades inwards, per cell of the small frame."""
+STEP = 0.2
+"""The largest difference, in logarithms, that the light's fit may leave at the rim of bare skin;
+what differs more is no skin."""
+
+COARSE = 64.0
+"""Size of a face in the frame in which the correction, which is smooth, is solved."""
+
+DECAY = 0.017
+"""How fast the seam's correction fades inwards: to 1/e over an eighth of the face."""
+
+
+def as_f32(values: AnyArray) -> F32:
+    """Return `values` as float32, without a copy where they are that already."""
+    return np.asarray(values, np.float32)
 
 
 def to_log(image: U8 | F32) -> F32:
     """Return log(value + `SOFT`): light and skin tone are factors, here sums."""
-    return np.log(image.astype(np.float32) + np.float32(SOFT))
+    return as_f32(np.log(image.astype(np.float32) + np.float32(SOFT)))
 
 
 def from_log(image: F32) -> F32:
     """Undo `to_log`, still float32."""
-    return cv2.exp(image) - np.float32(SOFT)
+    return as_f32(cv2.exp(image) - np.float32(SOFT))
 
 
-def _terms(shape: tuple[int, int]) -> F64:
-    y, x = np.mgrid[: shape[0], : shape[1]].astype(np.float64)
-    y, x = (
-        y / max(shape) - 0.5 * shape[0] / max(shape),
-        x / max(shape) - 0.5 * shape[1] / max(shape),
-    )
-    return np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], -1)
+def _terms(weights: F32, degree: int) -> F64:
+    """Return the monomials in x and y, centred on the weights and in units of twice their spread."""
+    y, x = np.mgrid[: weights.shape[0], : weights.shape[1]].astype(np.float64)
+    share = weights / weights.sum()
+    x, y = x - (share * x).sum(), y - (share * y).sum()
+    unit = 2 * np.sqrt((share * (x * x + y * y)).sum() / 2) + 1e-6
+    x, y = x / unit, y / unit
+    return np.stack([np.ones_like(x), x, y, x * x, x * y, y * y][: 3 * degree], -1)
 
 
-def smooth_fit(values: F32, weights: F32, ridge: float = 0.002) -> F32:
-    """Fit a quadratic in x and y to each channel, robustly, and draw it everywhere.
+def smooth_fit(values: F32, weights: F32, ridge: float = 0.002, degree: int = 2) -> F32:
+    """Fit a polynomial in x and y, `degree` 1 or 2, to each channel, robustly; draw it all over.
 
-    Six numbers a channel can hold where the light comes from and how strong it is, and nothing
+    A few numbers a channel can hold where the light comes from and how strong it is, and nothing
     of who it falls on.
     """
-    terms = _terms(weights.shape)
+    terms = _terms(weights, degree)
     chosen = weights > 0
     a, b, w = terms[chosen], values[chosen].astype(np.float64), weights[chosen].astype(np.float64)
-    penalty = ridge * len(a) * np.diag([0.0, 1, 1, 4, 4, 4])
+    penalty = ridge * len(a) * np.diag([0.0, 1, 1, 4, 4, 4][: 3 * degree])
     now = w
     for _ in range(4):
         fit = np.linalg.solve(
-            (a * now[:, None]).T @ a + penalty + 1e-9 * np.eye(6), (a * now[:, None]).T @ b
+            (a * now[:, None]).T @ a + penalty + 1e-9 * np.eye(3 * degree), (a * now[:, None]).T @ b
         )
         error = np.abs(b - a @ fit).mean(1)
         scale = 1.5 * float(np.median(error)) + 1e-4
@@ -69,19 +82,35 @@ def correction(target: F32, source: F32, face: Bool, skin: F32, rim: F32) -> F32
     rim
         0 to 1, the band just inside the edge that shows bare skin in both: no step may remain.
     """
-    difference = target - source
-    if float(skin.sum()) >= 40:
-        base = smooth_fit(difference, skin)
-    else:
-        base = np.zeros_like(difference)
+    shape = face.shape
+    scale = min(1.0, COARSE / float(np.sqrt(face.sum() + 1)))
+    size = (max(4, round(shape[1] * scale)), max(4, round(shape[0] * scale)))
+
+    def coarse(values: F32) -> F32:
+        return as_f32(cv2.resize(values, size, interpolation=cv2.INTER_AREA))
+
+    inside, skin, rim = coarse(face.astype(np.float32)), coarse(skin), coarse(rim)
+    difference = coarse(target - source)
+    enough = float(skin.sum()) >= 12
+    base = smooth_fit(difference, skin) if enough else _mean(difference, inside)
     rest = difference - base
-    spread = max(face.shape) / 60
-    weight = cv2.GaussianBlur(rim, (0, 0), spread)
-    mean = (
-        cv2.GaussianBlur(rest * rim[..., None], (0, 0), spread)
-        / np.maximum(weight, 1e-6)[..., None]
-    )
-    mean = np.clip(mean, -0.5, 0.5)
-    kind = np.where(rim > 0.5, KNOWN, np.where(face, FREE, OUTSIDE)).astype(np.uint8)
-    result: F32 = base + solve(mean, kind, DECAY)
-    return result
+    rim = rim / (1 + (np.abs(rest).max(-1) / STEP) ** 4)
+    weight = cv2.GaussianBlur(rim, (0, 0), 2.0)[..., None]
+    known = cv2.GaussianBlur(rest * rim[..., None], (0, 0), 2.0) / np.maximum(weight, 1e-6)
+    kind = np.where(rim > 0.4, KNOWN, np.where(inside > 0.3, FREE, OUTSIDE)).astype(np.uint8)
+    result = base + spread(solve(np.clip(known, -STEP, STEP), kind, DECAY), kind)
+    return as_f32(cv2.resize(result, shape[::-1], interpolation=cv2.INTER_LINEAR))
+
+
+def _mean(values: F32, weights: F32) -> F32:
+    total = max(float(weights.sum()), 1e-6)
+    mean = (values * weights[..., None]).sum((0, 1)) / total
+    return as_f32(np.broadcast_to(mean, values.shape))
+
+
+def spread(field: F32, kind: U8) -> F32:
+    """Carry the values at the face's edge a little outwards, so that enlarging meets no step."""
+    held = (kind != OUTSIDE).astype(np.float32)
+    weight = cv2.GaussianBlur(held, (0, 0), 1.5)[..., None]
+    around = cv2.GaussianBlur(field * held[..., None], (0, 0), 1.5) / np.maximum(weight, 1e-3)
+    return as_f32(np.where(held[..., None] > 0, field, around))
