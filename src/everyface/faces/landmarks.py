@@ -96,7 +96,7 @@ def pose(points: AnyArray) -> F32:
     yaw = np.arcsin(turn[:, 2, 0].clip(-1, 1))
     pitch = -np.arctan2(turn[:, 2, 1], turn[:, 2, 2])
     roll = np.arctan2(turn[:, 1, 0], turn[:, 0, 0])
-    return np.degrees(np.stack([yaw, pitch, roll], axis=1)).astype(np.float32)
+    return np.asarray(np.degrees(np.stack([yaw, pitch, roll], axis=1)), dtype=np.float32)
 
 
 def expressions(points: AnyArray) -> F32:
