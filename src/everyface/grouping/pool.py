@@ -36,7 +36,8 @@ class Pool:
         moved = X - self._centre
         self._scale = float(np.abs(moved).max()) or 1.0
         self._flat: F32 = (moved / self._scale).astype(np.float32)
-        self._norms: F32 = np.sqrt(np.einsum("ij,ij->i", self._flat, self._flat))
+        self._sizes: F32 = np.einsum("ij,ij->i", self._flat, self._flat)
+        self._reach = float(np.sqrt(self._sizes.max()))
         self._rows: I64 = np.arange(len(X), dtype=np.int64)
         self._alive: Bool = np.ones(len(X), dtype=np.bool_)
         self._sum: F64 = X.sum(axis=0)
@@ -58,12 +59,14 @@ class Pool:
 
     def remove(self, rows: I64) -> None:
         """Take rows away."""
-        self._alive[np.searchsorted(self._rows, rows)] = False
+        at = np.searchsorted(self._rows, rows)
+        self._alive[at] = False
+        self._sizes[at] = np.inf
         self._sum = self._sum - self._X[rows].sum(axis=0)
         self._left -= len(rows)
         if self._left < 0.75 * len(self._rows):
             keep = self._alive
-            self._flat, self._norms = self._flat[keep], self._norms[keep]
+            self._flat, self._sizes = self._flat[keep], self._sizes[keep]
             self._rows, self._alive = self._rows[keep], np.ones(self._left, dtype=np.bool_)
 
     def nearest(self, point: F64, count: int) -> I64:
@@ -75,27 +78,24 @@ class Pool:
         if count <= 0:
             return [np.empty(0, dtype=np.int64) for _ in points]
         found = []
-        for point, (low, high) in zip(points, self._bounds(points), strict=True):
-            high[~self._alive] = np.inf
-            open_ = self._alive & (low <= np.partition(high, count - 1)[count - 1])
-            rows = self._rows[open_]
+        for point, (near, slack) in zip(points, self._measured(points), strict=True):
+            limit = np.partition(near, count - 1)[count - 1] + slack
+            rows = self._rows[np.flatnonzero((near <= limit) & self._alive)]
             order = np.lexsort((rows, squared(self._X[rows], point)))
             found.append(rows[order[:count]])
         return found
 
     def furthest(self, point: F64) -> int:
         """Return the row furthest from `point`."""
-        low, high = next(self._bounds(point[None]))
-        low[~self._alive] = -np.inf
-        rows = self._rows[self._alive & (high >= low.max())]
+        near, slack = next(self._measured(point[None]))
+        near[~self._alive] = -np.inf
+        rows = self._rows[near >= near.max() - slack]
         return int(rows[np.argmax(squared(self._X[rows], point))])
 
-    def _bounds(self, points: F64) -> Iterator[tuple[F64, F64]]:
-        """Bound the squared distances (scaled) to each point from below and above."""
+    def _measured(self, points: F64) -> Iterator[tuple[F32, np.float32]]:
+        """Measure roughly: |x|² − 2xp of all rows (infinite where gone), and twice its error."""
         at: F32 = ((points - self._centre) / self._scale).astype(np.float32)
-        dots = at @ self._flat.T
-        norms = self._norms.astype(np.float64)
-        for dot, size in zip(dots, np.linalg.norm(at.astype(np.float64), axis=1), strict=True):
-            near = norms**2 - 2.0 * dot + size**2
-            slack = 4.0 * (at.shape[1] + 8) * _EPSILON * (norms + size) ** 2
-            yield near - slack, near + slack
+        sizes = np.sqrt(np.einsum("ij,ij->i", at, at))
+        for dots, size in zip(at @ self._flat.T, sizes, strict=True):
+            slack = 8.0 * (at.shape[1] + 8) * _EPSILON * (self._reach + size) ** 2
+            yield self._sizes - 2.0 * dots, np.float32(slack)
