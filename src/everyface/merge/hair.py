@@ -127,7 +127,7 @@ def _features_seen(chance: F32, points: F32, height: F32, size: float) -> F32:
 def _allowed(depth: F32, height: F32) -> F32:
     """Return where anything may hang in front: forehead and sides, and a beard's soft fringe."""
     forehead = np.clip((height + 0.1) / 0.2, 0, 1)
-    side = np.clip((0.085 - depth) / 0.04, 0, 1)
+    side = np.clip((0.12 - depth) / 0.06, 0, 1)
     jaw = np.clip(1 - depth / 0.15, 0, 1)
     below = np.clip((-0.6 - height) / 0.5, 0, 1)
     return np.maximum(forehead, side * (1 - below) + jaw * below).astype(np.float32)

@@ -11,7 +11,7 @@ from everyface.arrays import F32, U8, AnyArray, Bool
 from everyface.errors import InputError
 from everyface.faces.faceset import POINTS
 from everyface.faces.mesh import OVAL, TRIANGLES
-from everyface.merge import deform, grain, hair, tone
+from everyface.merge import deform, glasses, grain, hair, tone
 from everyface.merge.background import Background, apply_background
 from everyface.merge.frame import Box, Small, box_of
 from everyface.merge.pose import face_size, place
@@ -22,6 +22,9 @@ REACH = 0.7
 
 RING = 0.35
 """How far round the face the photo is looked at for hair and light."""
+
+RIND = (0.025, 0.06)
+"""The ring of the surrogate's texture that is not trusted, as shares of its size."""
 
 EDGE = (0.01, 0.042)
 """Where inside the outline the new face begins and where it is full, as shares of its size."""
@@ -76,6 +79,7 @@ def into_photo(
         face is the larger of two that overlap.
     """
     _check(photo, target, face)
+    face = _clean(_grey_if(photo, face))
     size = face_size(target)
     mesh = place(face.points, target)
     whole = box_of(np.r_[mesh, target], REACH * size)
@@ -94,7 +98,7 @@ def into_photo(
     old[:, :2] = _follow(target[:, :2] - roi.origin, shift, roi.shape) + roi.origin
     held = _hull_mask(guards, tight)
     tight.of(out)[:] = _lay(
-        near.of(out), tight.of(out), old, mesh, _grey_if(photo, face), small, held
+        near.of(out), tight.of(out), old, mesh, face, small, held
     )
     policy = Background(background)
     return out if policy is Background.KEEP else apply_background(out, (mesh,), policy)
@@ -118,6 +122,39 @@ def _grey_if(photo: U8, face: Surrogate) -> Surrogate:
         grey = cv2.cvtColor(cv2.cvtColor(face.image, cv2.COLOR_RGB2GRAY), cv2.COLOR_GRAY2RGB)
         return Surrogate(grey, face.points, face.mask)
     return face
+
+
+def _clean(face: Surrogate) -> Surrogate:
+    """Replace the outermost ring of the texture by what lies inside it.
+
+    A texture is read from photos up to the very outline, where there is ear, hair or wall as often
+    as skin, and a turned pose stretches just this ring.
+    """
+    size = face_size(face.points)
+    inside = cv2.distanceTransform(_mesh_mask(face), cv2.DIST_L2, 5)
+    weight = _smoothstep((inside / size - RIND[0]) / (RIND[1] - RIND[0]))
+    step = max(1, round(size / 40))
+    shape = face.image.shape[1::-1]
+    low = (max(4, shape[0] // step), max(4, shape[1] // step))
+    sure = cv2.resize((weight > 0.99).astype(np.float32), low, interpolation=cv2.INTER_AREA)
+    colour = cv2.resize(face.image.astype(np.float32), low, interpolation=cv2.INTER_AREA)
+    sure = sure[..., None] * (sure > 0.99)[..., None]
+    filled = np.zeros_like(colour)
+    found = np.zeros_like(sure)
+    for sigma in (1.5, 3.0, 6.0):
+        share = cv2.GaussianBlur(sure, (0, 0), sigma)[..., None]
+        spread = cv2.GaussianBlur(colour * sure, (0, 0), sigma) / np.maximum(share, 1e-6)
+        fresh = (share > 0.02) & (found == 0)
+        filled, found = np.where(fresh, spread, filled), np.maximum(found, fresh)
+    wide = cv2.resize(filled.astype(np.float32), shape, interpolation=cv2.INTER_CUBIC)
+    image = wide + weight[..., None] * (face.image - wide)
+    return Surrogate(np.clip(np.rint(image), 0, 255).astype(np.uint8), face.points, face.mask)
+
+
+def _mesh_mask(face: Surrogate) -> U8:
+    mask = np.zeros(face.mask.shape, np.uint8)
+    cv2.fillPoly(mask, [np.round(face.points[OVAL, :2]).astype(np.int32)], 1)
+    return mask & (face.mask > 127)
 
 
 def _guards(target: F32, others: tuple[F32, ...], roi: Box) -> tuple[F32, ...]:
