@@ -1,1 +1,1 @@
-"""What is trained once and shipped: each file is a command that anyone can rerun."""
+"""The training room: commands that make the weights which the package ships."""
