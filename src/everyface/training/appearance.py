@@ -1,6 +1,6 @@
 """Train the generic appearance model on people who do not exist.
 
-    python -m everyface.training.appearance --out generic.npz --faces 900
+    python -m everyface.training.appearance --out generic.npz --work portraits
 
 The generator draws the faces, so the model holds nobody. Which of them wear glasses or a fringe
 nobody says; the model of bare faces is found by turns instead: fit a few components, take what
@@ -10,7 +10,6 @@ they cannot explain for hidden, fill it, and fit again with more.
 from __future__ import annotations
 
 import argparse
-import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -23,19 +22,20 @@ import numpy as np
 
 from everyface import faces as faces_room
 from everyface.arrays import F32, AnyArray
-from everyface.faces.align import apply, crop_points, face_transform
+from everyface.faces.align import FACE, apply, crop_points, face_transform
 from everyface.faces.faceset import FaceSet
 from everyface.faces.mesh import CANONICAL
 from everyface.files import write_bytes
 from everyface.progress import Tick, silent
-from everyface.spaces.appearance.components import Components, principal
 from everyface.spaces.appearance.detail import strength
 from everyface.spaces.appearance.fill import COARSE, Fill
 from everyface.spaces.appearance.frame import TextureFrame
 from everyface.spaces.appearance.generic import Model
 from everyface.spaces.appearance.shape import frontalise, mean_shape
 from everyface.spaces.appearance.space import rigid_weights
+from everyface.spaces.components import Components, principal
 from everyface.spaces.latent.generator import Generator
+from everyface.training.portraits import painted
 
 ROUNDS = (12, 30, 50)
 """Components of the model of bare faces, round by round."""
@@ -65,7 +65,7 @@ class Seen:
 def train(faces: FaceSet, provenance: str, tick: Tick = silent) -> Model:
     """Fit the generic model to `faces`."""
     data = _read(faces)
-    filled, fill, error = _bare(data, tick)
+    filled, error = _bare(data, tick)
     energy = np.mean([strength(_float(t), data.frame.inside) for t in filled], axis=0)
     vectors = np.stack([data.frame.packing.pack(_float(t)) for t in filled])
     return Model(
@@ -76,21 +76,6 @@ def train(faces: FaceSet, provenance: str, tick: Tick = silent) -> Model:
         energy=np.asarray(energy, np.float32),
         provenance=f"{provenance}; {len(filled)} faces seen from the front were used",
     )
-
-
-def portraits(folder: Path, count: int, seed: int, psi: float, tick: Tick = silent) -> list[Path]:
-    """Let the generator draw people into `folder`."""
-    generator = Generator(tick)
-    styles = generator.w(generator.draw(count, seed), psi)
-    paths = []
-    for start in range(0, count, 16):
-        for offset, image in enumerate(generator.images(styles[start : start + 16], 512)):
-            paths.append(folder / f"{start + offset:05d}.png")
-            done, data = cv2.imencode(".png", image[..., ::-1])
-            if done:
-                write_bytes(paths[-1], data.tobytes())
-        tick("portraits", min(start + 16, count), count)
-    return paths
 
 
 def _read(faces: FaceSet) -> Seen:
@@ -109,8 +94,8 @@ def _read(faces: FaceSet) -> Seen:
     return Seen(frame, textures, seen, shapes[kept])
 
 
-def _bare(data: Seen, tick: Tick) -> tuple[list[AnyArray], Fill, F32]:
-    """Find the model of bare faces by turns; return the best textures, filled, and the fill."""
+def _bare(data: Seen, tick: Tick) -> tuple[list[AnyArray], F32]:
+    """Find the model of bare faces by turns; return the best textures, filled, and its error."""
     packing = data.frame.packing
     filled = data.textures
     chosen = np.arange(len(filled))
@@ -127,7 +112,7 @@ def _bare(data: Seen, tick: Tick) -> tuple[list[AnyArray], Fill, F32]:
         hidden = np.array([share for _, share in done])
         chosen = np.sort(np.argsort(hidden, kind="stable")[: int(KEPT * len(hidden))])
     tick("bare faces", len(ROUNDS), len(ROUNDS))
-    return [filled[row] for row in chosen], fill, error
+    return [filled[row] for row in chosen], error
 
 
 def _filled(data: Seen, fill: Fill, row: int) -> tuple[AnyArray, float]:
@@ -172,21 +157,22 @@ def _print(stage: str, done: int, total: int) -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Draw people, read them, train, write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True, help="the .npz file to write")
+    parser.add_argument("--work", type=Path, required=True, help="folder that keeps the portraits")
     parser.add_argument("--faces", type=int, default=900)
     parser.add_argument("--seed", type=int, default=11)
     parser.add_argument("--psi", type=float, default=0.8)
     given = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory() as folder:
-        paths = portraits(Path(folder), given.faces, given.seed, given.psi, _print)
-        faces = faces_room.read(paths, subjects="each", tick=_print)
-        model = train(
-            faces,
-            f"{given.faces} synthetic portraits drawn by MobileStyleGAN (stylegan_mapping, "
-            f"stylegan_synthesis in models/registry.toml), seed {given.seed}, "
-            f"truncation {given.psi}; no photograph of a real person",
-            _print,
-        )
+    generator = Generator(_print)
+    styles = generator.w(generator.draw(given.faces, given.seed), given.psi)
+    paths = painted(generator, styles, given.work / "portraits", FACE, _print)
+    model = train(
+        faces_room.read(paths, tick=_print, store=given.work / "faces"),
+        f"{given.faces} synthetic portraits drawn by MobileStyleGAN (stylegan_mapping, "
+        f"stylegan_synthesis in models/registry.toml), seed {given.seed}, "
+        f"truncation {given.psi}; no photograph of a real person",
+        _print,
+    )
     data = BytesIO()
     model.save(data)
     write_bytes(given.out, data.getvalue())

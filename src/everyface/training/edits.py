@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.linear_model import RidgeCV
 
 from everyface import faces as faces_room
-from everyface.arrays import F32, F64, U8
+from everyface.arrays import F32, F64, I32
 from everyface.faces.align import crop_points
 from everyface.faces.faceset import FaceSet
 from everyface.faces.mesh import CHEEKS, LIPS_INNER, MOUTH_CORNERS
@@ -28,12 +28,12 @@ from everyface.files import write_bytes
 from everyface.progress import Tick, silent
 from everyface.spaces.latent.edits import LAYERS_OF, Edits
 from everyface.spaces.latent.generator import Generator
+from everyface.training.portraits import painted
 
 SPREAD = 0.8
 """Truncation of the portraits that are measured: wider than the people that are later made."""
 _SEED, _TRIAL_SEED, _TRIALS = 7, 99, 16
 _SIDE = 256
-_CHUNK = 32
 _EYES = (33, 263)
 _NOSE = (168, 2)
 _LIP_MIDDLES = (LIPS_INNER[5], LIPS_INNER[15])
@@ -133,28 +133,13 @@ def _calibrated(edits: Edits, generator: Generator, work: Path, tick: Tick) -> E
     )
 
 
-def _measured(generator: Generator, styles: F32, folder: Path, tick: Tick) -> tuple[F64, F64]:
+def _measured(generator: Generator, styles: F32, folder: Path, tick: Tick) -> tuple[F64, I32]:
     """Return the measures of the portraits in which one face was found, and which those are."""
-    paths = _painted(generator, styles, folder, tick)
+    paths = painted(generator, styles, folder, _SIDE, tick)
     faces = faces_room.read(paths, tick=tick)
     alone = np.bincount(faces.photo, minlength=len(paths))[faces.photo] == 1
     faces = faces.take(alone)
     return measure(faces), faces.photo
-
-
-def _painted(generator: Generator, styles: F32, folder: Path, tick: Tick) -> list[Path]:
-    paths = [folder / f"{row:05d}.png" for row in range(len(styles))]
-    missing = [row for row, path in enumerate(paths) if not path.exists()]
-    for start in range(0, len(missing), _CHUNK):
-        rows = missing[start : start + _CHUNK]
-        for row, image in zip(rows, generator.images(styles[rows], _SIDE), strict=True):
-            write_bytes(paths[row], _png(image))
-        tick("portraits", start + len(rows), len(missing))
-    return paths
-
-
-def _png(image: U8) -> bytes:
-    return bytes(cv2.imencode(".png", cv2.cvtColor(image, cv2.COLOR_RGB2BGR))[1])
 
 
 def save(edits: Edits, out: Path) -> None:

@@ -1,8 +1,8 @@
 """What a photo hides of a face: found by a robust fit, filled from a model of bare faces.
 
 Glasses, fringes, hands and the far cheek of a turned head are not the face, and each of them
-becomes a ghost in a mean. The thesis (3.1.2) regards them as noise and picks its training images by hand so
-that the model cannot show them. Here a model of bare faces is fitted to what can be trusted
+becomes a ghost in a mean. The thesis (3.1.2) regards them as noise and picks its training images by
+hand so that the model cannot show them. Here a model of bare faces is fitted to what can be trusted
 of each texture, iteratively reweighted; what it cannot explain is taken for hidden and replaced by
 what it expects there, with the photo's own light carried over the seam.
 """
@@ -14,8 +14,8 @@ import numpy as np
 
 from everyface.arrays import F32, AnyArray
 from everyface.faces.mesh import CHEEKS, LEFT_BROW, RIGHT_BROW
-from everyface.spaces.appearance.components import Components
 from everyface.spaces.appearance.frame import TextureFrame
+from everyface.spaces.components import Components
 
 COARSE = 4
 """The fit works on textures shrunk by this factor."""
@@ -129,9 +129,7 @@ class Fill:
 
 def _shrunk(image: AnyArray) -> F32:
     height, width = image.shape[:2]
-    held: F32 = cv2.resize(
-        image, (width // COARSE, height // COARSE), interpolation=cv2.INTER_AREA
-    )
+    held: F32 = cv2.resize(image, (width // COARSE, height // COARSE), interpolation=cv2.INTER_AREA)
     return held
 
 
@@ -169,4 +167,4 @@ def _above_brows(frame: TextureFrame) -> F32:
 def _cheeks(frame: TextureFrame) -> AnyArray:
     y, x = np.mgrid[: frame.height, : frame.width]
     near = [(x - a) ** 2 + (y - b) ** 2 < (frame.width / 14) ** 2 for a, b in frame.points[CHEEKS]]
-    return np.any(near, axis=0) & frame.inside
+    return np.asarray(np.any(near, axis=0) & frame.inside)

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from scipy import ndimage
 
-from everyface.arrays import F32, I32, U8, AnyArray, Bool
+from everyface.arrays import F32, I32, U8, AnyArray, Bool, as_f32
 from everyface.faces.mesh import OVAL, POINTS, TRIANGLES
 from everyface.spaces.appearance.raster import rasterise, spread
 
@@ -69,7 +69,7 @@ class TextureFrame:
         return self.height, self.width
 
     def read(self, image: U8, points: F32) -> F32:
-        """Warp the face in `image` onto the reference; beyond the contour the edge is carried on."""
+        """Warp the face in `image` onto the reference; its edge is carried on outwards."""
         where = spread(points[:, :2], TRIANGLES, self._ids, self._bary)
         texture: F32 = cv2.remap(
             image.astype(np.float32),
@@ -103,7 +103,8 @@ class TextureFrame:
         for corner in range(3):
             np.add.at(vertex[:, 0], TRIANGLES[:, corner], visible)
             np.add.at(count[:, 0], TRIANGLES[:, corner], 1)
-        shown = spread(vertex / np.maximum(count, 1), TRIANGLES, self._ids, self._bary)
+        mean = as_f32(vertex / np.maximum(count, 1))
+        shown = spread(mean, TRIANGLES, self._ids, self._bary)
         return np.asarray(self.carried(shown[..., 0]), np.float32)
 
     def write(self, texture: F32, points: F32, size: int) -> tuple[F32, F32]:
@@ -151,7 +152,7 @@ class Packing:
     def __init__(self, frame: TextureFrame) -> None:
         self.frame = frame
         coarse = frame.inside.reshape(frame.height // 2, 2, frame.width // 2, 2)
-        self._coarse: Bool = coarse.any(axis=(1, 3))
+        self._coarse: Bool = np.asarray(coarse.any(axis=(1, 3)))
         self._fill = ndimage.distance_transform_edt(
             ~self._coarse, return_distances=False, return_indices=True
         )
@@ -162,7 +163,9 @@ class Packing:
         """(h, w, 3) → (length,)."""
         ycc = texture @ _TO_YCC.T
         colour = cv2.resize(
-            ycc[..., 1:], (self.frame.width // 2, self.frame.height // 2), interpolation=cv2.INTER_AREA
+            ycc[..., 1:],
+            (self.frame.width // 2, self.frame.height // 2),
+            interpolation=cv2.INTER_AREA,
         )
         return np.concatenate(
             [ycc[..., 0][self.frame.inside], 2 * colour[self._coarse].T.ravel()]

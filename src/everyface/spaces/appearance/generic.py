@@ -15,9 +15,9 @@ from typing import BinaryIO
 import numpy as np
 
 from everyface.arrays import F32
-from everyface.spaces.appearance.components import Components
 from everyface.spaces.appearance.fill import Fill
 from everyface.spaces.appearance.frame import TextureFrame
+from everyface.spaces.components import Components
 
 
 @dataclass(frozen=True)

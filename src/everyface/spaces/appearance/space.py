@@ -14,24 +14,19 @@ from everyface.arrays import F32, F64, U8
 from everyface.errors import InputError
 from everyface.faces.align import FACE, crop_points
 from everyface.faces.faceset import POINTS, FaceSet
-from everyface.faces.mesh import OVAL, RIGID
-from everyface.spaces.appearance.components import Components, principal
+from everyface.faces.mesh import RIGID
 from everyface.spaces.appearance.detail import evened, strength
 from everyface.spaces.appearance.generic import Model, canvas, filler, generic
 from everyface.spaces.appearance.shape import frontalise
 from everyface.spaces.base import Drawn, SynthesisSpace
+from everyface.spaces.components import principal
+from everyface.spaces.template import BACKDROP, at_face_size, face_mask
 
 FEW = 20
 """Below this many faces the generic model is used: its people are more than theirs."""
 
 MOST_FITTED = 1200
 """A model is fitted to at most this many faces, evenly spread over those given."""
-
-BACKDROP = 232.0
-"""The grey on which cut-out faces stand."""
-
-SOFT = 5.0
-"""Pixels inside the contour over which the mask rises."""
 
 BLOCK = 32
 WORKERS = 2
@@ -80,7 +75,7 @@ class Appearance(SynthesisSpace):
         self.model = model
         self.detail = detail
 
-    def fit(self, faces: FaceSet, y: object = None) -> Self:
+    def fit(self, faces: FaceSet, y: object = None) -> Self:  # noqa: ARG002
         """Learn both halves from `faces`, or take the generic ones."""
         if self.model not in ("auto", "set", "generic"):
             raise InputError(
@@ -152,9 +147,7 @@ class Appearance(SynthesisSpace):
         shapes = np.empty((len(chosen), POINTS * 3), np.float32)
         energy: F64 = np.zeros(base.energy.shape)
         with tempfile.TemporaryFile() as file:
-            rows = np.memmap(
-                file, np.float16, "w+", shape=(len(chosen), canvas().packing.length)
-            )
+            rows = np.memmap(file, np.float16, "w+", shape=(len(chosen), canvas().packing.length))
             for part, forms, textures in _measured(faces.take(chosen)):
                 shapes[part] = forms.reshape(len(forms), -1)
                 rows[part] = [canvas().packing.pack(held) for held in textures]
@@ -177,26 +170,11 @@ def _measured(faces: FaceSet) -> Iterator[tuple[slice, F32, list[F32]]]:
         return fill(frame.read(crop, held), frame.seen(held, form))
 
     with ThreadPoolExecutor(WORKERS) as pool:
-        for start in range(0, len(faces), BLOCK):
-            rows = slice(start, min(start + BLOCK, len(faces)))
-            block = faces.take(np.arange(rows.start, rows.stop))
+        start = 0
+        for block in faces.blocks(BLOCK):
+            rows = slice(start, start + len(block))
+            start = rows.stop
             points = crop_points(block) * np.float32(FACE / faces.size)
-            crops = [_at_face_size(crop) for crop in block.crops]
+            crops = [at_face_size(crop) for crop in block.crops]
             forms = frontalise(points, frame.reference, weights)
             yield rows, forms, list(pool.map(one, crops, points, forms))
-
-
-def _at_face_size(crop: U8) -> U8:
-    if crop.shape[0] == FACE:
-        return np.asarray(crop)
-    held: U8 = cv2.resize(crop, (FACE, FACE), interpolation=cv2.INTER_AREA)
-    return held
-
-
-def face_mask(points: F32, size: int) -> U8:
-    """Return 255 inside the face's contour, falling softly to 0 at it."""
-    sharp = np.zeros((size, size), np.uint8)
-    outline = np.round(points[OVAL, :2] * 16).astype(np.int32)
-    cv2.fillPoly(sharp, [outline], 1, lineType=cv2.LINE_8, shift=4)
-    inside = cv2.distanceTransform(sharp, cv2.DIST_L2, 5)
-    return np.round(np.clip(inside / SOFT, 0, 1) * 255).astype(np.uint8)
