@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from everyface.errors import InputError
 from everyface.release.interval import clopper_pearson
+from everyface.release.leaks import strings
+from everyface.release.reasons import Reason
 
 SCHEMA = "1"
 IMAGES = "images"
@@ -18,12 +21,41 @@ SIGNATURE = "certificate.sig"
 README = "README.txt"
 MEASURED_ANEW = ("rank1", "low", "high")
 
+MOST = 2**53
+"""The greatest whole number that every reader of JSON reads alike."""
+
+LONGEST, LARGEST_RECIPE = 1000, 64 * 1024
+LARGEST_IMAGE, LARGEST_NOTE = 2**30, 2**16
+"""Bytes; what is larger is not a picture, not a note."""
+
+
+def _without_orders(data: Any) -> Any:
+    """Refuse free text that is endless, or that orders a screen about."""
+    for text in strings(data):
+        if len(text) > LONGEST:
+            raise ValueError(f"a text has more than {LONGEST} characters")
+        if any(unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\t" for c in text):
+            raise ValueError("a text holds characters that cannot be shown")
+    if len(json.dumps(data)) > LARGEST_RECIPE:
+        raise ValueError("it is too large")
+    return data
+
+
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Share = Annotated[float, Field(ge=0, le=1)]
-Count = Annotated[int, Field(ge=0)]
-Positive = Annotated[int, Field(ge=1)]
-Figure = int | float | str | None
-Line = Annotated[str, Field(max_length=1000)]
+Count = Annotated[int, Field(ge=0, le=MOST)]
+Positive = Annotated[int, Field(ge=1, le=MOST)]
+Line = Annotated[
+    str, Field(max_length=LONGEST, pattern=r"^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$")
+]
+"""What programs may show as it is: no control characters, nothing that turns a line round."""
+
+Figure = int | float | Line | None
+Figures = Annotated[dict[Line, float], Field(max_length=100)]
+Round = Annotated[
+    dict[Line, Figure | Annotated[dict[Line, Figure], Field(max_length=100)]],
+    Field(max_length=100),
+]
 
 
 class Part(BaseModel):
@@ -37,7 +69,7 @@ class FileEntry(Part):
 
     name: Annotated[str, Field(pattern=r"^[0-9a-f]{16}\.(png|jpg)$")]
     sha256: Sha256
-    bytes: Positive
+    bytes: Annotated[int, Field(ge=1, le=LARGEST_IMAGE)]
     width: Positive
     height: Positive
     groups: Annotated[tuple[Positive, ...], Field(min_length=1)]
@@ -82,7 +114,7 @@ class ModelEntry(Part):
 
 
 class Attack(Part):
-    """What one recogniser found in the release, over `people` trials.
+    """What one recogniser found in the release, over `people` trials: one a released face.
 
     `rank1`, `low` and `high` follow from `found` and `people` (Clopper-Pearson, 95 %).
     """
@@ -104,15 +136,15 @@ class Gate(Part):
 
     bound: Share
     attacks: Annotated[tuple[Attack, ...], Field(min_length=1)]
-    rounds: tuple[dict[str, Figure | dict[str, Figure]], ...] = ()
-    price: dict[str, float] = {}
+    rounds: Annotated[tuple[Round, ...], Field(max_length=1000)] = ()
+    price: Figures = {}
 
 
 class Refused(Part):
     """Photos that were asked for and are not here; reasons as classes, without names."""
 
     total: Count
-    reasons: dict[str, Positive]
+    reasons: dict[Reason, Positive]
 
 
 class Software(Part):
@@ -126,7 +158,7 @@ class TextEntry(Part):
     """The note for the receiver."""
 
     sha256: Sha256
-    bytes: Positive
+    bytes: Annotated[int, Field(ge=1, le=LARGEST_NOTE)]
 
 
 class Certificate(Part):
@@ -137,16 +169,16 @@ class Certificate(Part):
     created: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")]
     software: Software
     form: Literal["faces", "photos"]
-    k: Annotated[int, Field(ge=2)]
+    k: Annotated[int, Field(ge=2, le=MOST)]
     k_reached: Positive
     counts: Counts
     guarantee: Claim
     gate: Gate | Literal["not run"]
-    background: Line | None
+    background: Literal["keep", "blur", "mean", "mask"] | None
     carried_over: tuple[Line, ...]
-    recipe: dict[str, Any]
+    recipe: Annotated[dict[str, Any], AfterValidator(_without_orders)]
     models: tuple[ModelEntry, ...]
-    notes: dict[str, float]
+    notes: Figures
     refused: Refused
     groups: Annotated[tuple[GroupEntry, ...], Field(min_length=1)]
     files: Annotated[tuple[FileEntry, ...], Field(min_length=1)]

@@ -14,10 +14,14 @@ from PIL import Image
 from everyface.release.breach import Breach
 from everyface.release.certificate import IMAGES, README, Certificate, FileEntry
 from everyface.release.claims import created_day
-from everyface.release.container import UncleanError, shape_of
+from everyface.release.container import shape_of
 from everyface.release.reading import UnreadableError, read_plain
 from everyface.release.recount import recount
+from everyface.release.shape import UncleanError
 from everyface.release.tree import images_breaches, stamp_breaches
+
+TEXT = bytes([10, *range(32, 127)])
+"""What the note may be made of: printable ASCII and new lines."""
 
 
 def contents(root: Path, certificate: Certificate) -> Iterator[Breach]:
@@ -26,8 +30,7 @@ def contents(root: Path, certificate: Certificate) -> Iterator[Breach]:
     day = created_day(certificate)
     if day is not None:
         yield from stamp_breaches(root, day)
-    note = certificate.readme
-    yield from _certified(root, README, note.bytes, note.sha256)[2]
+    yield from _note(root, certificate)
     found: dict[str, str] = {}
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
         checked = pool.map(lambda entry: _image(root, entry), certificate.files)
@@ -36,6 +39,14 @@ def contents(root: Path, certificate: Certificate) -> Iterator[Breach]:
             if digest is not None:
                 found[entry.name] = digest
     yield from recount(certificate, found)
+
+
+def _note(root: Path, certificate: Certificate) -> Iterator[Breach]:
+    """Check the note for the receiver: plain text, so that no screen shows anything else."""
+    data, _, breaches = _certified(root, README, certificate.readme.bytes, certificate.readme.sha256)
+    yield from breaches
+    if data is not None and data.translate(None, TEXT):
+        yield Breach("format", f"{README} is not plain text")
 
 
 def _image(root: Path, entry: FileEntry) -> tuple[str | None, list[Breach]]:

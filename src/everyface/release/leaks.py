@@ -9,12 +9,20 @@ from typing import Any
 from everyface.release.breach import Breach
 
 SECRET = re.compile(r"seed|random_?state|pass_?(phrase|word)|user_?name|host_?name|key_?map", re.I)
+TOLD = re.compile(
+    r"\b(seed|random_?state|pass_?phrase|password)\b\s*(is|=|:)\s*['\"]?\w*\d", re.I
+)
+_BEFORE = r"(^|[\s'\"(=,;:\[{<>|])"
 PLACE = re.compile(
-    r"(^|[\s'\"(=])/\w"  # an absolute path
-    r"|^~\w*[/\\]|(^|[\s'\"(=/\\])\.\.?[/\\]|\b[a-z]:[\\/](?!/)|\\\\|\bfile:",
+    rf"{_BEFORE}/\w"  # an absolute path
+    rf"|{_BEFORE}~\w*[/\\]|(^|[\s'\"(=/\\])\.\.?[/\\]|\b[a-z]:[\\/](?!/)|\\\\|\bfile:",
     re.I,
 )
-PICTURE = re.compile(r"\w\.(jpe?g|jpe|png|webp|tiff?|bmp|gif|heic|heif|avif|dng|cr2|nef)\b", re.I)
+PICTURE = re.compile(
+    r"\w\.(jpe?g|jpe|jfif|mpo|png|webp|tiff?|bmp|gif|heic|heif|avif|jxl|jp2|dng|cr2|cr3|nef|arw"
+    r"|orf|raf|rw2|mp4|mov|avi|mkv)\b",
+    re.I,
+)
 
 
 def strings(data: object) -> Iterator[str]:
@@ -41,7 +49,12 @@ def leaks(data: dict[str, Any]) -> Iterator[Breach]:
     """Find secrets in the certificate; the names of the released files are not secrets."""
     free = {key: value for key, value in data.items() if key not in ("files", "groups")}
     for key, value in walk(free):
-        if SECRET.search(key):
-            yield Breach("leak", f"the certificate holds a field {key!r}")
-        if isinstance(value, str) and (PLACE.search(value) or PICTURE.search(value)):
-            yield Breach("leak", f"the certificate's {key} names a file or folder: {value[:80]!r}")
+        if SECRET.search(key) or _names_a_file(key):
+            yield Breach("leak", f"the certificate holds a field {ascii(key[:80])}")
+        if isinstance(value, str) and (_names_a_file(value) or TOLD.search(value)):
+            what = f"{ascii(key[:80])} says what must stay private: {ascii(value[:80])}"
+            yield Breach("leak", f"the certificate's {what}")
+
+
+def _names_a_file(text: str) -> bool:
+    return bool(PLACE.search(text) or PICTURE.search(text))

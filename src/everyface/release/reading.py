@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from everyface.release.certificate import (
 from everyface.release.signer import is_signed, same_key
 
 LARGEST = 256 * 2**20
+"""Bytes of a certificate: enough for half a million files."""
 
 
 class UnreadableError(Exception):
@@ -31,12 +33,16 @@ class UnreadableError(Exception):
 
 
 def read_plain(path: Path, limit: int) -> bytes:
-    """Read a file of at most `limit` bytes without following a link."""
+    """Read a plain file of at most `limit` bytes without following a link."""
     handle = os.open(
         path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     )
     with os.fdopen(handle, "rb") as file:
-        data = file.read(limit + 1)
+        state = os.fstat(handle)
+        if not stat.S_ISREG(state.st_mode):
+            raise UnreadableError("unreadable", f"{path.name} is not a plain file")
+        # Asked beforehand: a certificate may claim sizes that no memory holds.
+        data = file.read(min(limit, state.st_size) + 1)
     if len(data) > limit:
         raise UnreadableError("size", f"{path.name} is larger than it may be")
     return data
@@ -63,13 +69,13 @@ def as_certificate(raw: bytes, data: dict[str, Any]) -> Certificate:
     if version != SCHEMA:
         raise UnreadableError(
             "schema",
-            f"the certificate has schema {str(version)[:20]!r}, this program knows {SCHEMA!r}",
+            f"the certificate has schema {ascii(version)[:20]}, this program knows {SCHEMA!r}",
         )
     try:
         return Certificate.model_validate_json(raw)
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])[:200]
+        where = ascii(".".join(str(part) for part in first["loc"])[:200])
         raise UnreadableError(
             "schema", f"the certificate's {where} is wrong: {first['msg']}"
         ) from error

@@ -4,20 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Literal
 
-CLASSES: dict[str, tuple[str, ...]] = {
-    "at risk": ("attack", "recognis", "risk", "gate", "match"),
+Reason = Literal[
+    "at risk", "no face", "doubtful", "unreadable", "unknown person", "too few people", "other"
+]
+
+CLASSES: dict[Reason, tuple[str, ...]] = {
+    "unknown person": ("does not say who", "does not match the pattern"),
     "no face": ("no face", "without a face", "not one face"),
-    "doubtful": ("doubt", "missed", "unsure", "uncertain", "too small", "cut off", "hidden"),
-    "unreadable": ("read", "decode", "truncated", "permission", "not an image", "damaged", "bomb"),
-    "too few people": ("too few", "fewer"),
+    "doubtful": (
+        *("made out", "may be a face", "doubt", "missed", "unsure", "uncertain", "too small"),
+        *("cut off", "hidden"),
+    ),
+    "unreadable": (
+        *("cannot be read", "decode", "truncated", "permission", "not an image", "not a photo"),
+        *("damaged", "bomb", "is empty", "pixels", "pictures"),
+    ),
+    "too few people": ("too few people", "fewer"),
+    "at risk": ("attack", "recognis", "risk", "gate", "match"),
 }
 """Class → words that give it away in the sentence; the first class that fits is taken."""
 
-OTHER = "other"
+OTHER: Reason = "other"
 
 
-def reason_class(sentence: str) -> str:
+def reason_class(sentence: str) -> Reason:
     """Return the class of a reason."""
     low = sentence.lower()
     for name, words in CLASSES.items():
@@ -26,6 +38,6 @@ def reason_class(sentence: str) -> str:
     return OTHER
 
 
-def reason_counts(sentences: Iterable[str]) -> dict[str, int]:
+def reason_counts(sentences: Iterable[str]) -> dict[Reason, int]:
     """Count reasons by class."""
     return dict(Counter(reason_class(sentence) for sentence in sentences))

@@ -18,10 +18,11 @@ from everyface.errors import InputError
 from everyface.files import sha256, write_bytes, writing
 from everyface.progress import Tick
 from everyface.release.certificate import IMAGES
-from everyface.release.container import UncleanError, shape_of
+from everyface.release.container import shape_of
 from everyface.release.draft import Draft
 from everyface.release.encode import encode
 from everyface.release.names import Names
+from everyface.release.shape import UncleanError
 
 Render = Callable[[int], U8]
 WORKERS = min(4, os.cpu_count() or 1)
