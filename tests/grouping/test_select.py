@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from everyface.errors import InputError, TooFewPeopleError
 from everyface.grouping import Mdav, Nearest, Opposed
@@ -94,3 +96,67 @@ def test_refusals():
         fit_within(Nearest(5), np.zeros((4, 2)), np.zeros(4))
     with pytest.raises(InputError, match="one of each"):
         fit_within(Nearest(2), np.zeros((4, 2)), np.zeros(3))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    sizes=st.lists(st.integers(1, 30), min_size=1, max_size=6),
+    k=st.integers(2, 5),
+    method=st.sampled_from([Mdav, Nearest, Opposed]),
+    photos=st.integers(0, 30),
+)
+def test_the_label_is_kept_or_the_merge_is_named(seed, sizes, k, method, photos):
+    rng = np.random.default_rng(seed)
+    value = np.repeat([f"value {i}" for i in range(len(sizes))], sizes)
+    people = np.concatenate([np.arange(len(value)), rng.integers(0, len(value), photos)])
+    X = rng.standard_normal((len(people), 3))
+    need = k * method.pairs
+    if len(value) < need:
+        with pytest.raises(TooFewPeopleError):
+            fit_within(method(k, seed), X, value[people], subjects=people)
+        return
+    found = fit_within(method(k, seed), X, value[people], subjects=people)
+    labels, n = found.partition.labels, found.partition.n_groups
+    assert people_per_group(labels, people).min() >= k
+    together = {name: names for names in found.merged for name in names}
+    kinds = [set(value[people][labels == g].tolist()) for g in range(n)]
+    for kind in kinds:
+        assert len(kind) == 1 or kind <= set(together[next(iter(kind))])
+    impure = np.isin(labels, [g for g in range(n) if len(kinds[g]) > 1])
+    assert found.mixed == pytest.approx(len(set(people[impure])) / len(value))
+    large = {f"value {i}" for i, size in enumerate(sizes) if size >= need}
+    for names in found.merged:
+        assert set(names) - large, "nothing is merged without need"
+    assert all(size >= need or f"value {i}" in together for i, size in enumerate(sizes))
+    if found.partition.partner is not None:
+        for group, other in enumerate(found.partition.partner):
+            joined = kinds[group] | kinds[other]
+            assert len(joined) == 1 or joined <= set(together[next(iter(joined))])
+
+
+def test_a_bad_row_is_named_by_its_number_in_the_whole():
+    X = np.random.default_rng(0).standard_normal((20, 3))
+    X[13, 1] = np.nan
+    with pytest.raises(InputError, match="row 13"):
+        fit_within(Nearest(3, 0), X, np.arange(20) % 2)
+    with pytest.raises(InputError, match="shape"):
+        fit_within(Nearest(3, 0), X[:, 0], np.arange(20) % 2)
+
+
+def test_values_are_compared_by_people_and_not_by_photos():
+    """One of the five "x" has fifty photos at 20. By people "x" stands at 4, by photos at 18.5."""
+    X = np.concatenate([np.zeros(4), np.full(50, 20.0), np.full(5, 13.0), np.full(3, 18.0)])
+    people = np.concatenate([np.arange(4), np.full(50, 4), np.arange(5, 13)])
+    value = np.repeat(["x", "y", "z"], [54, 5, 3])
+    found = fit_within(Nearest(4, 0), X[:, None], value, subjects=people)
+    assert found.merged == (("y", "z"),)
+
+
+def test_a_label_that_tells_everybody_apart_is_no_label():
+    """A number with hundreds of values, like an age in years and days: all of it is given up."""
+    rng = np.random.default_rng(0)
+    found = fit_within(Nearest(5, 0), rng.standard_normal((800, 20)), rng.uniform(20, 60, 800))
+    assert found.mixed == 1.0
+    assert all(len(names) >= 5 for names in found.merged)
+    assert sum(len(names) for names in found.merged) == 800

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from everyface.grouping import Opposed
@@ -55,3 +55,33 @@ def test_an_exception_that_cannot_be_avoided_is_reported():
 
 def test_identical_people_have_no_wrong_map():
     assert Opposed(2, 0).fit(np.ones((8, 3))).exceptions_ == 8
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(4, 50),
+    d=st.integers(1, 6),
+    k=st.integers(2, 6),
+    kind=st.sampled_from(["normal", "heavy", "heaps", "lattice"]),
+)
+def test_theorem_3_on_any_codes_without_duplicates(seed, n, d, k, kind):
+    """Also with ties: Lemma 2 is strict as long as no two people have the same code."""
+    rng = np.random.default_rng(seed)
+    X = {
+        "normal": rng.standard_normal((n, d)),
+        "heavy": rng.standard_cauchy((n, d)),
+        "heaps": rng.integers(0, 3, (n, d)) * 10 + rng.standard_normal((n, d)),
+        "lattice": rng.integers(0, 9, (n, d)).astype(float),
+    }[kind]
+    X = np.unique(X, axis=0)
+    k = min(k, len(X) // 2)
+    assume(k >= 2)
+    fitted = Opposed(k, seed, least=1).fit(X)
+    found = fitted.partition_
+    assert fitted.exceptions_ == 0
+    apart = np.linalg.norm(
+        X[:, None] - found.centroids(X)[found.partner][found.labels][None], axis=2
+    )
+    for p in range(len(X)):
+        assert np.delete(apart[:, p], p).min() < apart[p, p]

@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from everyface.errors import InputError
 from everyface.guarantee import Level
 from everyface.surrogates import RULES
 
-from .checks import NAMES, partition_for, people
+from .checks import NAMES, own_is_nearest, partition_for, people, unkind
 
 each = pytest.mark.parametrize("name", NAMES)
 
@@ -79,3 +82,43 @@ def test_guarantees_are_declared(name):
     codes = people()
     made = RULES[name]()(codes, partition_for(name, codes), np.random.default_rng(0))
     assert made.guarantee.level == level
+
+
+@each
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_what_is_claimed_is_so(name, data):
+    """Whatever the codes: the level, its reasons and the notes are those that counting finds."""
+    k = data.draw(st.integers(2, 5))
+    codes = data.draw(unkind(data.draw(st.integers(2 * k, 2 * k + 30))))
+    seed = data.draw(st.integers(0, 1000))
+    made = RULES[name]()(codes, partition_for(name, codes, k, seed), np.random.default_rng(seed))
+    notes, own = dict(made.notes), own_is_nearest(codes, made.codes[made.source])
+    assert np.isfinite(made.codes).all()
+    assert (made.guarantee.level is Level.K_ANONYMOUS) == (made.guarantee.lowered_by == ())
+    if name != "mean":
+        assert notes["share nearest to their own original"] == own.mean()
+    if name == "shift":
+        assert (made.guarantee.level is Level.WRONG_MAP) == (not own.any())
+    else:
+        assert made.guarantee.level is Level.K_ANONYMOUS
+        assert np.bincount(made.source).min() >= k
+        assert notes["fewest people averaged in a surrogate"] >= k
+
+
+@each
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_bad_numbers_are_refused_by_row(name, bad):
+    """Groups may have been made in another space, so that nobody has looked at these codes yet."""
+    codes = people()
+    found = partition_for(name, codes)
+    codes[17, 3] = bad
+    with pytest.raises(InputError, match="row 17"):
+        RULES[name]()(codes, found, np.random.default_rng(0))
+
+
+@each
+@pytest.mark.parametrize("n", [60, 62])
+def test_one_code_a_person(name, n):
+    with pytest.raises(InputError, match=f"{n} codes were given for 61 people"):
+        RULES[name]()(people(n), partition_for(name, people()), np.random.default_rng(0))

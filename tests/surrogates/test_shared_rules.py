@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from everyface.errors import InputError
-from everyface.grouping import Opposed, Partition
+from everyface.grouping import Mdav, Mondrian, Nearest, Opposed, Partition
+from everyface.guarantee import Level
 from everyface.surrogates import Mean, Neighbour, Swap
 
-from .checks import grouped, nearest_original, people
+from .checks import grouped, nearest_original, people, unkind
 
 RNG = np.random.default_rng
 
@@ -64,6 +67,38 @@ def test_swap_says_when_few_people_are_in_a_face():
     codes = people(60, 60)
     literal = Swap()(codes, Opposed(5, 0, least=1).fit(codes).partition_, RNG(0))
     assert dict(literal.notes)["fewest people averaged in a surrogate"] < 3
+
+
+@pytest.mark.parametrize("rule", [Mean(), Swap(), Neighbour(), Neighbour(injective=True)])
+def test_the_face_of_one_person_is_not_called_k_anonymous(rule):
+    """Many share it, but it is an original; two people in it are the least that is an average."""
+    codes = people(60, 60)
+    for least, level in ((1, Level.MEASURED), (2, Level.K_ANONYMOUS), (None, Level.K_ANONYMOUS)):
+        found = Opposed(5, 0, least=least).fit(codes).partition_
+        made = rule(codes, found, RNG(0))
+        apart = np.linalg.norm(made.codes[:, None] - codes[None], axis=2)
+        originals = int((apart.min(axis=1) < 1e-5).sum())
+        assert (originals > 0) == (least == 1)
+        assert made.guarantee.level is level
+        if least == 1:
+            assert f"{originals} surrogates are the code of one" in made.guarantee.lowered_by[0]
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_nobody_who_matches_faces_is_right_more_often_than_once_in_k(data):
+    """Thesis Definition 2.3 and Theorem 1: one face, one guess, and k people behind it."""
+    k = data.draw(st.integers(2, 6))
+    n = data.draw(st.integers(2 * k, 2 * k + 40))
+    codes = data.draw(unkind(n))
+    method = data.draw(st.sampled_from([Mdav, Mondrian, Nearest, Opposed]))
+    rule = data.draw(st.sampled_from([Mean(), Swap()] if method is Opposed else [Mean()]))
+    made = rule(codes, method(k, random_state=0).fit(codes).partition_, RNG(0))
+    guess = np.array([nearest_original(codes, face) for face in made.codes])
+    right = guess[made.source] == np.arange(n)
+    assert right.mean() <= 1 / k
+    best = np.unique(made.source, return_index=True)[1]
+    assert np.isin(np.arange(n), best).mean() <= 1 / k, "nor by any other guess"
 
 
 def test_rules_for_pairs_refuse_other_groups():

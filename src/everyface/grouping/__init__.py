@@ -6,11 +6,10 @@ when somebody asks for its class, so that the command line does not pay for what
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from everyface.grouping.base import Grouping, Partition
+from everyface.registry import Registry
 
 if TYPE_CHECKING:
     from everyface.grouping.mdav import Mdav
@@ -28,38 +27,17 @@ __all__ = [
     "Partition",
 ]
 
-_CLASSES = {
-    "mdav": "Mdav",
-    "mondrian": "Mondrian",
-    "nearest": "Nearest",
-    "opposed": "Opposed",
-}
-
-
-class _Registry(Mapping[str, type[Grouping]]):
-    """Method name → its class, imported when it is looked up."""
-
-    def __getitem__(self, name: str) -> type[Grouping]:
-        held = _CLASSES[name]
-        found: type[Grouping] = getattr(import_module(f"{__name__}.{name}"), held)
-        return found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_CLASSES)
-
-    def __len__(self) -> int:
-        return len(_CLASSES)
-
-    def __contains__(self, name: object) -> bool:
-        return name in _CLASSES
-
-
-GROUPINGS: Mapping[str, type[Grouping]] = _Registry()
+GROUPINGS: Registry[type[Grouping]] = Registry(
+    __name__,
+    {
+        "mdav": ("mdav", "Mdav"),
+        "mondrian": ("mondrian", "Mondrian"),
+        "nearest": ("nearest", "Nearest"),
+        "opposed": ("opposed", "Opposed"),
+    },
+)
 """Every grouping by the name that recipes use."""
 
 
 def __getattr__(name: str) -> type[Grouping]:
-    for module, held in _CLASSES.items():
-        if held == name:
-            return GROUPINGS[module]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return GROUPINGS.called(name)

@@ -13,6 +13,15 @@ from everyface.arrays import F64, I32, AnyArray, Bool
 from everyface.errors import InputError, TooFewPeopleError
 
 
+def require_table(codes: AnyArray) -> None:
+    """Refuse what is not one row of finite numbers a face, naming the first row that is not."""
+    if codes.ndim != 2 or codes.shape[1] == 0:
+        raise InputError(f"codes have the shape {codes.shape}", "give one row of numbers a face")
+    bad = np.flatnonzero(~np.isfinite(codes).all(axis=1))
+    if len(bad):
+        raise InputError(f"row {bad[0]} of the codes holds NaN or infinity", "remove that row")
+
+
 @dataclass(frozen=True)
 class Partition:
     """Who stands with whom.
@@ -40,11 +49,12 @@ class Partition:
     def centroids(self, codes: AnyArray, subjects: AnyArray | None = None) -> F64:
         """Mean code of each group's core: of people, not photos, so nobody weighs twice."""
         rows = np.arange(len(codes)) if self.core is None else np.flatnonzero(self.core)
-        people = np.arange(len(codes)) if subjects is None else np.asarray(subjects)
+        named = np.arange(len(codes)) if subjects is None else np.asarray(subjects)
+        names, people = np.unique(named, return_inverse=True)
         means = np.zeros((self.n_groups, codes.shape[1]))
-        pair = self.labels[rows].astype(np.int64) * (int(people.max()) + 1) + people[rows]
+        pair = self.labels[rows].astype(np.int64) * len(names) + people[rows]
         keys, where, photos = np.unique(pair, return_inverse=True, return_counts=True)
-        group = (keys // (int(people.max()) + 1)).astype(np.int64)
+        group = (keys // len(names)).astype(np.int64)
         heads = np.bincount(group, minlength=self.n_groups)
         weight = 1.0 / (photos[where] * heads[self.labels[rows]])
         np.add.at(means, self.labels[rows], codes[rows] * weight[:, None])
@@ -120,15 +130,12 @@ class Grouping(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _checked(self, X: AnyArray, subjects: AnyArray | None) -> tuple[F64, AnyArray]:
         X = np.asarray(X, dtype=np.float64)
-        if self.k < 2 or self.k != int(self.k):
+        k: object = self.k
+        if not isinstance(k, int | np.integer) or k < 2:
             raise InputError(
                 f"k is {self.k}", "k must be a whole number, 2 or more: a group of one hides nobody"
             )
-        if X.ndim != 2 or X.shape[1] == 0:
-            raise InputError(f"codes have the shape {X.shape}", "give one row of numbers a face")
-        bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
-        if len(bad):
-            raise InputError(f"row {bad[0]} of the codes holds NaN or infinity", "remove that row")
+        require_table(X)
         people = np.arange(len(X)) if subjects is None else np.asarray(subjects)
         if len(people) != len(X):
             raise InputError(f"{len(people)} subjects were given for {len(X)} rows")

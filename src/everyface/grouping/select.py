@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from sklearn.base import clone
 
-from everyface.arrays import F64, I32, I64, AnyArray
+from everyface.arrays import F64, I32, AnyArray
 from everyface.errors import InputError, TooFewPeopleError
-from everyface.grouping.base import Grouping, Partition
+from everyface.grouping.base import Grouping, Partition, require_table
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,7 @@ def fit_within(
         Who each row shows; None means that every row is somebody else.
     """
     codes: F64 = np.asarray(X, dtype=np.float64)
+    require_table(codes)  # here, where rows still have the caller's numbers
     people = np.arange(len(codes)) if subjects is None else np.asarray(subjects)
     if len(within) != len(codes) or len(people) != len(codes):
         raise InputError(
@@ -119,26 +120,30 @@ def _large_enough(
 ) -> list[tuple[str, ...]]:
     """Join values until each class has as many people as the grouping needs."""
     need = grouping.pairs * grouping.k
-    total = len(np.unique(people))
-    if total < need:
+    _, first, person, photos = np.unique(
+        people, return_index=True, return_inverse=True, return_counts=True
+    )
+    if len(first) < need:
         raise TooFewPeopleError(
             f"{grouping.name} with k = {grouping.k} needs at least {need} people, "
-            f"but there are {total}",
+            f"but there are {len(first)}",
             "lower k or add people",
         )
-    classes: list[tuple[str, ...]] = [(str(name),) for name in np.unique(value)]
-    while True:
-        rows: list[I64] = [np.flatnonzero(np.isin(value, names)) for names in classes]
-        heads = [len(np.unique(people[r])) for r in rows]
+    names, kind = np.unique(value, return_inverse=True)
+    classes: list[tuple[str, ...]] = [(str(name),) for name in names]
+    heads = np.bincount(kind[first], minlength=len(names))
+    sums = np.zeros((len(names), X.shape[1]))
+    np.add.at(sums, kind, X / photos[person, None])  # of people, not photos
+    while heads.min() < need:
         small = int(np.argmin(heads))
-        if heads[small] >= need:
-            return classes
-        means = np.array([X[r].mean(axis=0) for r in rows])
-        apart = np.linalg.norm(means - means[small], axis=1)
+        apart = np.linalg.norm(sums / heads[:, None] - sums[small] / heads[small], axis=1)
         apart[small] = np.inf
-        other = int(np.argmin(apart))
-        joined = tuple(sorted(classes[small] + classes[other]))
-        classes = sorted([c for i, c in enumerate(classes) if i not in (small, other)] + [joined])
+        keep, drop = sorted((small, int(np.argmin(apart))))
+        classes[keep] = tuple(sorted(classes[keep] + classes.pop(drop)))
+        heads[keep] += heads[drop]
+        sums[keep] += sums[drop]
+        heads, sums = np.delete(heads, drop), np.delete(sums, drop, axis=0)
+    return classes
 
 
 def _mixed(labels: I32, value: AnyArray, people: AnyArray) -> float:

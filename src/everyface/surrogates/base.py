@@ -9,8 +9,8 @@ import numpy as np
 
 from everyface.arrays import F32, I32, AnyArray
 from everyface.errors import InputError
-from everyface.grouping.base import Partition
-from everyface.guarantee import Guarantee
+from everyface.grouping.base import Partition, require_table
+from everyface.guarantee import Guarantee, Level
 
 
 @dataclass(frozen=True)
@@ -52,16 +52,44 @@ def partners(partition: Partition, rule: str) -> I32:
     return partition.partner
 
 
+def require_people(codes: AnyArray, partition: Partition) -> None:
+    """Refuse codes that are not one row of finite numbers for each person of the partition."""
+    require_table(codes)
+    if len(codes) != len(partition.labels):
+        raise InputError(
+            f"{len(codes)} codes were given for {len(partition.labels)} people",
+            "give one row a person",
+        )
+
+
+def shared(partition: Partition, source: AnyArray) -> Guarantee:
+    """State k-anonymous for means, unless one is a mean of one person: then it is a real face."""
+    alone = int((_averaged(partition)[np.unique(source)] < 2).sum())
+    kept = Guarantee(Level.K_ANONYMOUS)
+    if alone:
+        return kept.lowered(
+            Level.MEASURED,
+            f"{alone} surrogates are the code of one person alone, an original and no average",
+        )
+    return kept
+
+
 def heads(partition: Partition, source: AnyArray) -> tuple[tuple[str, float], ...]:
     """Count, for the notes, the fewest people behind one surrogate and before one.
 
     A face that is the mean of one person is that person's face, however many share it; so how
     many were averaged matters beside how many share.
     """
-    rows = slice(None) if partition.core is None else partition.core
-    averaged = np.bincount(partition.labels[rows], minlength=partition.n_groups)
+    averaged = _averaged(partition)[np.unique(source)]
     sharing = np.bincount(source)
     return (
-        ("fewest people averaged in a surrogate", float(averaged[np.unique(source)].min())),
+        ("fewest people averaged in a surrogate", float(averaged.min())),
         ("fewest people sharing a surrogate", float(sharing[sharing > 0].min())),
     )
+
+
+def _averaged(partition: Partition) -> AnyArray:
+    """Group → how many people its centroid is the mean of."""
+    rows = slice(None) if partition.core is None else partition.core
+    found: AnyArray = np.bincount(partition.labels[rows], minlength=partition.n_groups)
+    return found

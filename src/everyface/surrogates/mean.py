@@ -8,8 +8,7 @@ import numpy as np
 
 from everyface.arrays import F32
 from everyface.grouping.base import Partition
-from everyface.guarantee import Guarantee, Level
-from everyface.surrogates.base import Surrogates, heads
+from everyface.surrogates.base import Surrogates, heads, require_people, shared
 
 
 @dataclass(frozen=True)
@@ -27,9 +26,10 @@ class Mean:
         rng: np.random.Generator,  # noqa: ARG002
     ) -> Surrogates:
         """Make surrogates; nothing in it is random."""
+        require_people(codes, partition)
         return Surrogates(
             codes=partition.centroids(codes).astype(np.float32),
             source=partition.labels,
-            guarantee=Guarantee(Level.K_ANONYMOUS),
+            guarantee=shared(partition, partition.labels),
             notes=heads(partition, partition.labels),
         )

@@ -11,8 +11,7 @@ from everyface.errors import InputError
 from everyface.grouping.base import Partition
 from everyface.grouping.pool import Pool, squared
 from everyface.grouping.wrongmap import own_nearest
-from everyface.guarantee import Guarantee, Level
-from everyface.surrogates.base import Surrogates, heads
+from everyface.surrogates.base import Surrogates, heads, require_people, shared
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +55,7 @@ class Neighbour:
         I32
             (n_groups, depth) groups; never the own one; −1 after the last that is allowed.
         """
+        require_people(codes, partition)
         centres = partition.centroids(codes)
         n = len(centres)
         if n < 2:
@@ -101,7 +101,7 @@ class Neighbour:
         return Surrogates(
             codes=drawn[used],
             source=source,
-            guarantee=Guarantee(Level.K_ANONYMOUS),
+            guarantee=shared(partition, used[source]),
             notes=(*heads(partition, used[source]), ("share nearest to their own original", own)),
         )
 

@@ -12,7 +12,7 @@ from everyface.errors import InputError
 from everyface.grouping.base import Partition
 from everyface.grouping.wrongmap import own_nearest
 from everyface.guarantee import Guarantee, Level
-from everyface.surrogates.base import Surrogates, partners
+from everyface.surrogates.base import Surrogates, partners, require_people
 from everyface.surrogates.cut import Cut, cut
 
 
@@ -46,6 +46,7 @@ class Shift:
                 f"single is {self.single!r} and spread is {self.spread!r}",
                 'use "random" or "assign", and "ball" or "distance"',
             )
+        require_people(codes, partition)
         partner = partners(partition, "shift")
         X: F64 = np.asarray(codes, dtype=np.float64)
         moved = np.empty_like(X)

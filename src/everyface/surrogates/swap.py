@@ -9,8 +9,7 @@ import numpy as np
 from everyface.arrays import F32
 from everyface.grouping.base import Partition
 from everyface.grouping.wrongmap import own_nearest
-from everyface.guarantee import Guarantee, Level
-from everyface.surrogates.base import Surrogates, heads, partners
+from everyface.surrogates.base import Surrogates, heads, partners, require_people, shared
 
 
 @dataclass(frozen=True)
@@ -29,12 +28,13 @@ class Swap:
         rng: np.random.Generator,  # noqa: ARG002
     ) -> Surrogates:
         """Make surrogates; nothing in it is random."""
+        require_people(codes, partition)
         source = partners(partition, "swap")[partition.labels]
         drawn = partition.centroids(codes).astype(np.float32)
         own = float(own_nearest(codes, drawn, source).mean())
         return Surrogates(
             codes=drawn,
             source=source,
-            guarantee=Guarantee(Level.K_ANONYMOUS),
+            guarantee=shared(partition, source),
             notes=(*heads(partition, source), ("share nearest to their own original", own)),
         )
