@@ -8,9 +8,8 @@ import numpy as np
 
 from everyface.arrays import F32, I32, I64, Bool
 from everyface.attacks.scores import Share
-from everyface.faces.align import crop_points
 from everyface.faces.faceset import FaceSet
-from everyface.faces.identity import Recogniser
+from everyface.faces.identity import Recogniser, embedded
 from everyface.progress import Tick, silent
 
 _BLOCK = 512
@@ -33,7 +32,7 @@ class Gallery:
     @classmethod
     def of(cls, recogniser: Recogniser, faces: FaceSet, tick: Tick = silent) -> Gallery:
         """Embed every face of `faces`."""
-        found = recogniser.embed(faces.crops, crop_points(faces), tick=tick)
+        found = embedded(faces, recogniser.name, tick)
         return cls(recogniser, found, faces.subject, faces.photo)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from everyface.arrays import F32, I32, U8, AnyArray
+from everyface.arrays import F32, I32, I64, U8, AnyArray
 from everyface.errors import InputError
 
 POINTS = 478
@@ -20,6 +20,50 @@ class Refusal:
 
     photo: int
     reason: str
+
+
+class Crops:
+    """Aligned faces that may lie on disk: choosing rows reads nothing, indexing reads the rows.
+
+    Parameters
+    ----------
+    held
+        (m, h, w, 3) uint8, in memory or memory-mapped.
+    rows
+        Which of them, in this order; all when None.
+
+    Examples
+    --------
+    >>> crops = Crops(np.zeros((9, 4, 4, 3), np.uint8)).take(np.array([5, 0, 2]))
+    >>> len(crops), crops[1].shape, crops[:2].shape
+    (3, (4, 4, 3), (2, 4, 4, 3))
+    """
+
+    def __init__(self, held: U8, rows: I64 | None = None) -> None:
+        if held.ndim != 4 or held.shape[-1] != 3 or held.dtype != np.uint8:
+            raise InputError(
+                f"crops are {held.dtype} of shape {held.shape}, expected uint8 (n, h, w, 3)"
+            )
+        self._held = held
+        self._rows = np.arange(len(held), dtype=np.int64) if rows is None else rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, key: int | slice | AnyArray) -> U8:
+        return np.asarray(self._held[self._rows[key]])
+
+    def __iter__(self) -> Iterator[U8]:
+        return (np.asarray(self._held[row]) for row in self._rows)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """As of the array that ``crops[:]`` reads."""
+        return (len(self), *self._held.shape[1:])
+
+    def take(self, rows: AnyArray) -> Crops:
+        """Choose rows (indices or a mask)."""
+        return Crops(self._held, self._rows[rows])
 
 
 @dataclass(frozen=True)
@@ -50,11 +94,13 @@ class FaceSet:
     subject
         Row → index into `subjects`: who it is. Many photos of one person are one subject.
     crops
-        Row → the face in the `FACE` frame of `everyface.faces.align`, uint8 RGB.
+        Row → the face in the `FACE` frame of `everyface.faces.align`, uint8 RGB, read on demand.
     labels
         Name → one value a row.
     refused
         Photos that were given but cannot be released whole.
+    vectors
+        Recogniser → one vector a row, kept once `everyface.faces.identity.embedded` made them.
     """
 
     photos: tuple[Path, ...]
@@ -67,9 +113,10 @@ class FaceSet:
     quality: F32
     subject: I32
     subjects: tuple[str, ...]
-    crops: U8
+    crops: Crops
     labels: Mapping[str, AnyArray] = field(default_factory=dict)
     refused: tuple[Refusal, ...] = ()
+    vectors: dict[str, F32] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         n = len(self.photo)
@@ -87,9 +134,9 @@ class FaceSet:
                 raise InputError(
                     f"FaceSet.{name} has shape {getattr(self, name).shape}, expected {shape}"
                 )
-        if self.crops.ndim != 4 or len(self.crops) != n or self.crops.shape[-1] != 3:
+        if len(self.crops) != n:
             raise InputError(f"FaceSet.crops has shape {self.crops.shape}, expected ({n}, h, w, 3)")
-        for name, values in self.labels.items():
+        for name, values in {**self.labels, **self.vectors}.items():
             if len(values) != n:
                 raise InputError(f"label {name!r} has {len(values)} values for {n} faces")
 
@@ -117,9 +164,15 @@ class FaceSet:
             score=self.score[rows],
             quality=self.quality[rows],
             subject=self.subject[rows],
-            crops=self.crops[rows],
+            crops=self.crops.take(rows),
             labels={name: values[rows] for name, values in self.labels.items()},
+            vectors={name: values[rows] for name, values in self.vectors.items()},
         )
+
+    def blocks(self, size: int = 256) -> Iterator[FaceSet]:
+        """Yield the rows in blocks, so that only one block's crops are in memory."""
+        for start in range(0, len(self), size):
+            yield self.take(np.arange(start, min(start + size, len(self))))
 
     def with_labels(self, **labels: AnyArray) -> FaceSet:
         """Return the same faces with more labels."""

@@ -14,14 +14,15 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from everyface.arrays import F32, U8, AnyArray
 from everyface.errors import InputError, PhotoError
-from everyface.faces.align import FACE, apply, crop, crop_points, face_transform
+from everyface.faces.align import FACE, apply, crop, face_transform
 from everyface.faces.attributes import labels
-from everyface.faces.faceset import POINTS, FaceSet, Refusal
+from everyface.faces.faceset import POINTS, Crops, FaceSet, Refusal
 from everyface.faces.finding import Found, find
 from everyface.faces.landmarks import pose
 from everyface.faces.naming import naming
@@ -101,15 +102,18 @@ def read(
 def _faceset(
     photos: list[Path], table: dict[str, AnyArray], crops: U8, reasons: dict[int, str]
 ) -> FaceSet:
-    fields = ("sizes", "photo", "box", "points", "pose", "score", "quality")
+    fields: dict[str, Any] = {
+        name: table[name]
+        for name in ("sizes", "photo", "box", "points", "pose", "score", "quality")
+    }
     return FaceSet(
         photos=tuple(photos),
         subject=np.zeros(len(table["photo"]), np.int32),
         subjects=(),
-        crops=crops,
+        crops=Crops(crops),
         labels={name: column for name, column in table.items() if name not in fields},
         refused=tuple(Refusal(i, reasons[i]) for i in sorted(reasons)),
-        **{name: table[name] for name in fields},
+        **fields,
     )
 
 
@@ -123,14 +127,12 @@ def _sizes(points: F32) -> F32:
 
 
 def _embedded(faces: FaceSet, rows: AnyArray) -> F32:
-    """Embed some rows, a block at a time."""
-    from everyface.faces.identity import recogniser
+    """Embed some rows, or all of them once and for all."""
+    from everyface.faces.identity import embedded
 
-    net = recogniser("sface")
-    blocks = [rows[first : first + 256] for first in range(0, len(rows), 256)]
-    return np.concatenate(
-        [net.embed(part.crops, crop_points(part)) for part in map(faces.take, blocks)]
-    )
+    if len(rows) == len(faces):
+        return embedded(faces, "sface")[rows]
+    return embedded(faces.take(rows), "sface")
 
 
 def _temporary() -> Path:

@@ -2,5 +2,6 @@
 
 from everyface.merge.background import Background, apply_background, gives_away
 from everyface.merge.photo import Surrogate, into_photo
+from everyface.merge.pose import place
 
-__all__ = ["Background", "Surrogate", "apply_background", "gives_away", "into_photo"]
+__all__ = ["Background", "Surrogate", "apply_background", "gives_away", "into_photo", "place"]

@@ -6,7 +6,7 @@ import cv2
 import numba
 import numpy as np
 
-from everyface.arrays import F32, F64
+from everyface.arrays import F32, F64, as_f32
 
 LEAST_AREA = 0.15
 """The smallest local area, relative to the undeformed, that a deformation may shrink to."""
@@ -130,6 +130,6 @@ def dense(shift: F32, height: int, width: int) -> F32:
         np.float32,
     )
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    return cv2.warpAffine(
-        shift, scale, (width, height), flags=flags, borderMode=cv2.BORDER_REPLICATE
+    return as_f32(
+        cv2.warpAffine(shift, scale, (width, height), flags=flags, borderMode=cv2.BORDER_REPLICATE)
     )

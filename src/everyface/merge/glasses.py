@@ -5,11 +5,11 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from everyface.arrays import F32, U8, Bool
+from everyface.arrays import F32, U8, Bool, as_f32
 from everyface.faces.mesh import LEFT_EYE, RIGHT_EYE
 from everyface.merge.frame import Small
 from everyface.merge.grain import luma
-from everyface.merge.tone import SOFT, as_f32
+from everyface.merge.tone import SOFT
 
 BRIDGE = (9, 5)
 """From between the brows to the ridge of the nose: skin is smooth there, a bridge is not."""
@@ -51,8 +51,8 @@ def _beside(points: F32, shape: tuple[int, int], size: float) -> Bool:
     dx, dy = x - centre[0], y - centre[1]
     sideways = np.abs(dx * along[0] + dy * along[1])
     height = np.abs(dy * along[0] - dx * along[1])
-    band: Bool = (sideways > 0.5 * unit) & (sideways < 0.5 * unit + 0.55 * size)
-    return band & (height < 0.17 * size)
+    band = (sideways > 0.5 * unit) & (sideways < 0.5 * unit + 0.55 * size)
+    return np.asarray(band & (height < 0.17 * size))
 
 
 def arms(image: U8, points: F32, hull: Bool) -> F32:

@@ -7,7 +7,7 @@ from functools import lru_cache
 import cv2
 import numpy as np
 
-from everyface.arrays import F32, U8, Bool
+from everyface.arrays import F32, U8, Bool, as_f32
 
 TILE = 512
 SEED = 20160530
@@ -16,13 +16,13 @@ SEED = 20160530
 
 def luma(image: U8 | F32) -> F32:
     """Return brightness as float32."""
-    return np.asarray(image, np.float32) @ np.array([0.299, 0.587, 0.114], np.float32)
+    return as_f32(image) @ np.array([0.299, 0.587, 0.114], np.float32)
 
 
 def band(image: F32, fine: float, coarse: float) -> F32:
     """Return the detail between two Gaussian scales; `fine` 0 keeps the finest."""
     top = cv2.GaussianBlur(image, (0, 0), fine) if fine > 0 else image
-    return top - cv2.GaussianBlur(image, (0, 0), coarse)
+    return as_f32(top - cv2.GaussianBlur(image, (0, 0), coarse))
 
 
 def spread(values: F32) -> float:
@@ -64,10 +64,11 @@ def match(face: F32, like: U8, skin: Bool) -> F32:
             break
     out = cv2.GaussianBlur(face, (0, 0), sigma) if sigma else face
     ours = luma(out)
-    add = np.zeros(face.shape[:2], np.float32)
+    shape = (face.shape[0], face.shape[1])
+    add = np.zeros(shape, np.float32)
     for fine, coarse, share in ((0.8, 1.8, 0.45), (0.0, 0.8, 0.85)):
         want = spread(band(theirs, fine, coarse)[skin]) ** 2
         have = spread(band(ours + add, fine, coarse)[skin]) ** 2
         if want > have:
-            add += share * np.sqrt(want - have) * _field(add.shape, fine, coarse)
+            add += share * np.sqrt(want - have) * _field(shape, fine, coarse)
     return out + add[..., None]

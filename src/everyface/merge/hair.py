@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from everyface.arrays import F32, F64, U8, Bool
+from everyface.arrays import F32, F64, U8, Bool, as_f32
 from everyface.faces.mesh import LEFT_BROW, LEFT_EYE, LIPS_OUTER, RIGHT_BROW, RIGHT_EYE
 from everyface.merge.pose import face_size
 from everyface.merge.tone import smooth_fit
@@ -43,7 +43,8 @@ def features(points: F32, shape: tuple[int, int], grow: float) -> Bool:
         hull = cv2.convexHull(points[part, :2].astype(np.float32))
         cv2.fillConvexPoly(mask, np.round(hull * 16).astype(np.int32), 1, shift=4)
     size = 2 * max(1, round(grow)) + 1
-    return cv2.dilate(mask, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size))) > 0
+    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size))
+    return np.asarray(cv2.dilate(mask, kernel) > 0)
 
 
 def lenses(points: F32, shape: tuple[int, int], size: float) -> Bool:
@@ -64,12 +65,13 @@ def upness(points: F32, shape: tuple[int, int]) -> F32:
     up = points[10, :2] - points[152, :2]
     up = up / (float(np.linalg.norm(up)) + 1e-6)
     y, x = np.mgrid[: shape[0], : shape[1]].astype(np.float32)
-    return ((x - brows[0]) * up[0] + (y - brows[1]) * up[1]) / max(unit, 1.0)
+    return as_f32(((x - brows[0]) * up[0] + (y - brows[1]) * up[1]) / max(unit, 1.0))
 
 
 def _cost(lab: F32, model: F32, precision: F64) -> F32:
     rest = (lab - model).reshape(-1, 3)
-    return np.einsum("ni,ij,nj->n", rest, precision, rest).reshape(lab.shape[:2]).astype(np.float32)
+    cost = np.einsum("ni,ij,nj->n", rest, precision, rest)
+    return as_f32(cost.reshape(lab.shape[:2]))
 
 
 def layers(image: U8, points: F32, hull: Bool) -> Layers:
@@ -121,7 +123,8 @@ def _features_seen(chance: F32, points: F32, height: F32, size: float) -> F32:
     weight = cv2.GaussianBlur(forehead, (0, 0), spread)
     fringe = cv2.GaussianBlur(chance * forehead, (0, 0), spread) / np.maximum(weight, 1e-4)
     covered = np.clip((fringe - 0.5) / 0.3, 0, 1) * np.clip((height + 0.25) / 0.1, 0, 1)
-    return features(points, chance.shape[:2], 0.035 * size) * (1 - covered)
+    shape = (chance.shape[0], chance.shape[1])
+    return as_f32(features(points, shape, 0.035 * size) * (1 - covered))
 
 
 def _allowed(depth: F32, height: F32) -> F32:
@@ -130,7 +133,7 @@ def _allowed(depth: F32, height: F32) -> F32:
     side = np.clip((0.12 - depth) / 0.06, 0, 1)
     jaw = np.clip(1 - depth / 0.15, 0, 1)
     below = np.clip((-0.6 - height) / 0.5, 0, 1)
-    return np.maximum(forehead, side * (1 - below) + jaw * below).astype(np.float32)
+    return as_f32(np.maximum(forehead, side * (1 - below) + jaw * below))
 
 
 def _like_ring(lab: F32, ring: Bool) -> tuple[F32, U8]:
@@ -163,7 +166,7 @@ def _hanging(chance: F32, kind: U8, ring: Bool, hull: Bool) -> F32:
         roots = np.unique(label[alike & ring])
         kept |= (np.isin(label, roots[roots > 0])).astype(np.uint8)
     kept = cv2.dilate(kept, np.ones((5, 5), np.uint8)).astype(np.float32)
-    return (chance * hull * cv2.GaussianBlur(kept, (0, 0), 1.5)).astype(np.float32)
+    return as_f32(chance * hull * cv2.GaussianBlur(kept, (0, 0), 1.5))
 
 
 def tamed(drawn: F32, points: F32, bare: Bool, depth: F32) -> F32:
@@ -194,5 +197,5 @@ def tamed(drawn: F32, points: F32, bare: Bool, depth: F32) -> F32:
     edge = np.clip((0.09 - depth) / 0.05, 0, 1)
     zone = np.maximum(forehead, edge) * ~features(points, drawn.shape[:2], 0.02 * face_size(points))
     zone = cv2.GaussianBlur(zone.astype(np.float32), (0, 0), 1.5)
-    pressed: F32 = PLAIN * np.tanh(rest / PLAIN) - rest
-    return pressed * zone[..., None]
+    pressed = PLAIN * np.tanh(rest / PLAIN) - rest
+    return as_f32(pressed * zone[..., None])

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from everyface.arrays import F32, U8, AnyArray, Bool
+from everyface.arrays import F32, U8, AnyArray, Bool, as_f32
 from everyface.errors import InputError
 from everyface.faces.faceset import POINTS
 from everyface.faces.mesh import OVAL, TRIANGLES
-from everyface.merge import deform, glasses, grain, hair, tone
+from everyface.merge import deform, grain, hair, tone
 from everyface.merge.background import Background, apply_background
 from everyface.merge.frame import Box, Small, box_of
 from everyface.merge.pose import face_size, place
@@ -97,9 +97,7 @@ def into_photo(
     old = target.copy()
     old[:, :2] = _follow(target[:, :2] - roi.origin, shift, roi.shape) + roi.origin
     held = _hull_mask(guards, tight)
-    tight.of(out)[:] = _lay(
-        near.of(out), tight.of(out), old, mesh, face, small, held
-    )
+    tight.of(out)[:] = _lay(near.of(out), tight.of(out), old, mesh, face, small, held)
     policy = Background(background)
     return out if policy is Background.KEEP else apply_background(out, (mesh,), policy)
 
@@ -293,7 +291,7 @@ def _refine(front: F32, around: U8, tight: U8, small: Small, size: float) -> F32
     radius = 2 * max(2, round(0.025 * size)) + 1
 
     def mean(values: F32) -> F32:
-        return cv2.boxFilter(values, -1, (radius, radius))
+        return as_f32(cv2.boxFilter(values, -1, (radius, radius)))
 
     average, value = mean(guide), mean(front)
     slope = (mean(guide * front) - average * value) / (mean(guide * guide) - average**2 + 2e-4)

@@ -29,7 +29,7 @@ def similarity(source: F64, target: F64, weights: F64) -> F64:
     sign[2] = np.sign(np.linalg.det(u) * np.linalg.det(vt)) or 1.0
     rotation = (u * sign) @ vt
     scale = float((s * sign).sum() / max(float(weights @ (a**2).sum(1)), 1e-12))
-    return np.c_[scale * rotation, goal - scale * rotation @ centre]
+    return np.asarray(np.c_[scale * rotation, goal - scale * rotation @ centre])
 
 
 def face_size(points: F32) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 from everyface.arrays import F32, I32
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _fill(points: F32, uv: F32, triangles: I32, maps: F32, depth: F32) -> None:
     height, width = depth.shape
     for t in range(triangles.shape[0]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from everyface.arrays import F32, F64, U8, AnyArray, Bool
+from everyface.arrays import F32, F64, U8, Bool, as_f32
 from everyface.merge.membrane import FREE, KNOWN, OUTSIDE, solve
 
 SOFT = 20.0
@@ -22,11 +22,6 @@ DECAY = 0.017
 """How fast the seam's correction fades inwards: to 1/e over an eighth of the face."""
 
 
-def as_f32(values: AnyArray) -> F32:
-    """Return `values` as float32, without a copy where they are that already."""
-    return np.asarray(values, np.float32)
-
-
 def to_log(image: U8 | F32) -> F32:
     """Return log(value + `SOFT`): light and skin tone are factors, here sums."""
     return as_f32(np.log(image.astype(np.float32) + np.float32(SOFT)))
@@ -38,7 +33,7 @@ def from_log(image: F32) -> F32:
 
 
 def _terms(weights: F32, degree: int) -> F64:
-    """Return the monomials in x and y, centred on the weights and in units of twice their spread."""
+    """Return the monomials in x and y, centred on the weights, in units of twice their spread."""
     y, x = np.mgrid[: weights.shape[0], : weights.shape[1]].astype(np.float64)
     share = weights / weights.sum()
     x, y = x - (share * x).sum(), y - (share * y).sum()

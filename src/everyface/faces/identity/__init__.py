@@ -5,14 +5,20 @@ from __future__ import annotations
 import functools
 import importlib.util
 
+import numpy as np
+
+from everyface.arrays import F32
 from everyface.errors import InputError
+from everyface.faces.align import crop_points
+from everyface.faces.faceset import FaceSet
 from everyface.faces.identity.base import Recogniser
 from everyface.faces.identity.dlib_resnet import DlibResNet
 from everyface.faces.identity.facenet import FaceNet
 from everyface.faces.identity.sface import SFace
 from everyface.models import policy, registry, store
+from everyface.progress import Tick, silent
 
-__all__ = ["RECOGNISERS", "Recogniser", "available", "recogniser"]
+__all__ = ["RECOGNISERS", "Recogniser", "available", "embedded", "recogniser"]
 
 RECOGNISERS: dict[str, type[Recogniser]] = {r.name: r for r in (SFace, DlibResNet, FaceNet)}
 
@@ -42,3 +48,16 @@ def available() -> list[str]:
     ):
         found.remove("facenet")
     return found
+
+
+def embedded(faces: FaceSet, name: str, tick: Tick = silent) -> F32:
+    """Return one vector a face by the recogniser `name`; each set is embedded once."""
+    if name not in faces.vectors:
+        found: list[F32] = []
+        for block in faces.blocks():
+            done = sum(map(len, found))
+            tick(f"recognising ({name})", done, len(faces))
+            found.append(recogniser(name).embed(block.crops[:], crop_points(block)))
+        tick(f"recognising ({name})", len(faces), len(faces))
+        faces.vectors[name] = np.concatenate(found) if found else np.zeros((0, 1), np.float32)
+    return faces.vectors[name]
