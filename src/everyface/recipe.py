@@ -103,7 +103,8 @@ class Recipe(BaseModel):
 
     def make_group_space(self) -> Space:
         """Build the group space."""
-        return _built(SPACES[self.group_space.name], self.group_space, "space")
+        part = self.group_space
+        return cast(Space, _built(SPACES[part.name], part, "space"))
 
     def make_synthesis_space(self) -> SynthesisSpace:
         """Build the synthesis space."""
@@ -114,7 +115,8 @@ class Recipe(BaseModel):
         """Build the grouping for groups of at least `k`."""
         part = self.grouping
         params = {**part.params, "k": k, "random_state": random_state}
-        return _built(GROUPINGS[part.name], Part(name=part.name, params=params), "grouping")
+        whole = Part(name=part.name, params=params)
+        return cast(Grouping, _built(GROUPINGS[part.name], whole, "grouping"))
 
     def make_rule(self) -> Rule:
         """Build the surrogate rule."""

@@ -28,8 +28,7 @@ from filelock import FileLock
 from everyface import faces as faces_room
 from everyface.arrays import F32, U8
 from everyface.errors import InputError
-from everyface.faces.align import crop_points
-from everyface.faces.identity import Recogniser, recogniser
+from everyface.faces.identity import Recogniser, embedded, recogniser
 from everyface.files import write_bytes, writing
 from everyface.models.store import cache_folder
 from everyface.progress import Tick, silent
@@ -194,7 +193,7 @@ class _Casting:
                 path.write_bytes(_jpeg(image))
             faces = faces_room.read(paths)
             refused = {refusal.photo for refusal in faces.refused}
-            embeddings = self._recogniser.embed(faces.crops, crop_points(faces))
+            embeddings = embedded(faces, self._recogniser.name)
         fit = []
         for number, candidate in enumerate(candidates):
             own = range(number * photos, (number + 1) * photos)

@@ -92,7 +92,7 @@ def cast(pool: Pool, risk: F32, wishes: Wishes, rng: np.random.Generator) -> I32
     for unit in range(units):
         members = np.flatnonzero(wishes.unit_of == unit)
         first = int(pool.chosen[members[0]])
-        usable = pool.allowed(np.unique(wishes.group_of[members])).all(axis=0)
+        usable = np.asarray(pool.allowed(np.unique(wishes.group_of[members])).all(axis=0))
         cost = _cost(members, risk, wishes) + _CHANCE * rng.gumbel(size=len(pool))
         order = [int(c) for c in np.argsort(cost, kind="stable") if usable[c] and c != first]
         if wishes.keep_first or not order:
