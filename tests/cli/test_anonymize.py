@@ -80,8 +80,7 @@ def test_the_defaults_are_the_safe_ones(cli, job: Job, photos: Path, out: Path) 
     assert job.subjects == "auto"
     assert (job.options.k, job.options.form, job.options.gate) == (5, "faces", True)
     assert job.options.max_risk is None
-    assert job.how["seed"] is None
-    assert job.how["private"] == "beside"
+    assert job.how["secrets"] == pipeline.Secrets(None, "beside", None)
     assert job.how["resume"] is False
 
 
@@ -137,9 +136,7 @@ def test_every_option_arrives(cli, job: Job, photos: Path, out: Path, tmp_path: 
     assert (asked.policy.value, asked.max_risk) == ("blur", 0.05)
     assert (asked.gate, asked.commercial) == (False, True)
     assert job.subjects == f"csv:{table}"
-    assert job.how["seed"] == 77
-    assert job.how["private"] == tmp_path / "safe"
-    assert job.how["passphrase"] == "correct horse"
+    assert job.how["secrets"] == pipeline.Secrets(77, tmp_path / "safe", "correct horse")
     assert job.how["resume"] is True
 
 

@@ -53,7 +53,7 @@ def test_unknown_carriers_are_refused():
 
 
 def test_unknown_models_are_refused_by_name():
-    with pytest.raises(ModelError, match="no model named 'nosuch'.*sface"):
+    with pytest.raises(ModelError, match=r"no model named 'nosuch'.*sface"):
         registry.entry("nosuch")
 
 

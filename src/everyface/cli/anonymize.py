@@ -181,9 +181,7 @@ def anonymize(options: Anonymize) -> None:
                     options.subjects,
                     asked,
                     resume=options.resume,
-                    seed=seed,
-                    private=private,
-                    passphrase=passphrase,
+                    secrets=pipeline.Secrets(seed, private, passphrase),
                     tick=tick,
                 )
         except KeyboardInterrupt as error:

@@ -204,15 +204,16 @@ def _shift(
             whole.y1 - 1 - at[..., 1],
         ]
     )
-    window = _smoothstep(edge / reach)
+    window = _smoothstep(as_f32(edge / reach))
     for hull in guards:
         away = [-cv2.pointPolygonTest(hull, tuple(p), True) for p in at.reshape(-1, 2).tolist()]
         clear = np.array(away).reshape(edge.shape)
-        window *= _smoothstep(clear / (0.2 * reach) - 0.2)
+        window *= _smoothstep(as_f32(clear / (0.2 * reach) - 0.2))
     index = _handles(target)
-    start, end = target[index, :2] - roi.origin, mesh[index, :2] - roi.origin
+    start = (target[index, :2] - roi.origin).astype(np.float64)
+    end = (mesh[index, :2] - roi.origin).astype(np.float64)
     most = np.stack([-0.7 * at, 0.7 * (last - at)], -1)
-    return deform.backward(start.astype(np.float64), end.astype(np.float64), nodes, window, most)
+    return deform.backward(start, end, nodes, window.astype(np.float64), most)
 
 
 def _smoothstep(x: F32) -> F32:
@@ -290,11 +291,11 @@ def _refine(front: F32, around: U8, tight: U8, small: Small, size: float) -> F32
     guide = grain.luma(around) / 255
     radius = 2 * max(2, round(0.025 * size)) + 1
 
-    def mean(values: F32) -> F32:
-        return as_f32(cv2.boxFilter(values, -1, (radius, radius)))
+    def mean(values: AnyArray) -> F32:
+        return as_f32(cv2.boxFilter(as_f32(values), -1, (radius, radius)))
 
     average, value = mean(guide), mean(front)
     slope = (mean(guide * front) - average * value) / (mean(guide * guide) - average**2 + 2e-4)
     offset = mean(value - slope * average)
     fine = small.up(mean(slope)) * (grain.luma(tight) / 255) + small.up(offset)
-    return _smoothstep((fine - 0.08) / 0.8)
+    return _smoothstep(as_f32((fine - 0.08) / 0.8))

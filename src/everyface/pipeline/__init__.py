@@ -2,7 +2,7 @@
 
 from everyface.pipeline.options import Form, Options
 from everyface.pipeline.release import Release, anonymize
-from everyface.pipeline.run import Summary, run
+from everyface.pipeline.run import Secrets, Summary, run
 from everyface.pipeline.walk import Walked, walk
 
-__all__ = ["Form", "Options", "Release", "Summary", "Walked", "anonymize", "run", "walk"]
+__all__ = ["Form", "Options", "Release", "Secrets", "Summary", "Walked", "anonymize", "run", "walk"]

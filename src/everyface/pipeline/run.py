@@ -6,7 +6,7 @@ import json
 import shutil
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -66,6 +66,25 @@ class Summary:
 
 
 @dataclass(frozen=True)
+class Secrets:
+    """What stays with the custodian.
+
+    Parameters
+    ----------
+    seed
+        Makes the same release again; a new one is drawn when None.
+    private
+        Where the key map and the photos set aside go, as in `Release.save`.
+    passphrase
+        Encrypts the key map.
+    """
+
+    seed: int | None = None
+    private: Path | Literal["beside"] | None = "beside"
+    passphrase: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
 class Job:
     """What must not change between a run and its continuation."""
 
@@ -81,9 +100,7 @@ def run(
     options: Options,
     *,
     resume: bool = False,
-    seed: int | None = None,
-    private: Path | Literal["beside"] | None = "beside",
-    passphrase: str | None = None,
+    secrets: Secrets = Secrets(),
     tick: Tick = silent,
 ) -> Summary:
     """Read, anonymise and release; killed at any moment, it continues with `resume`.
@@ -101,10 +118,11 @@ def run(
         "photos": [str(path.absolute()) for path in photos],
     }
     work = work_folder(out)
-    job = _begun(work, json.loads(json.dumps(asked)), seed, resume)
+    job = _begun(work, json.loads(json.dumps(asked)), secrets.seed, resume)
     faces = read(photos, subjects, tick=tick, store=work / "faces")
     release = Release(walk(faces, options, job.seed, tick), options, job.seed)
-    release.save(out, private=private, passphrase=passphrase, stamp=job.stamp, tick=tick)
+    private = secrets.private
+    release.save(out, private=private, passphrase=secrets.passphrase, stamp=job.stamp, tick=tick)
     with writing(work):
         shutil.rmtree(work, ignore_errors=True)
     beside = out.with_name(f"{out.name}.private") if private == "beside" else private

@@ -45,9 +45,7 @@ Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0, le=MOST)]
 Positive = Annotated[int, Field(ge=1, le=MOST)]
-Line = Annotated[
-    str, Field(max_length=LONGEST, pattern=r"^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$")
-]
+Line = Annotated[str, Field(max_length=LONGEST, pattern=r"^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$")]
 """What programs may show as it is: no control characters, nothing that turns a line round."""
 
 Figure = int | float | Line | None

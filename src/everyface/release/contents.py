@@ -43,7 +43,9 @@ def contents(root: Path, certificate: Certificate) -> Iterator[Breach]:
 
 def _note(root: Path, certificate: Certificate) -> Iterator[Breach]:
     """Check the note for the receiver: plain text, so that no screen shows anything else."""
-    data, _, breaches = _certified(root, README, certificate.readme.bytes, certificate.readme.sha256)
+    data, _, breaches = _certified(
+        root, README, certificate.readme.bytes, certificate.readme.sha256
+    )
     yield from breaches
     if data is not None and data.translate(None, TEXT):
         yield Breach("format", f"{README} is not plain text")

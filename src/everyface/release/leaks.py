@@ -9,9 +9,7 @@ from typing import Any
 from everyface.release.breach import Breach
 
 SECRET = re.compile(r"seed|random_?state|pass_?(phrase|word)|user_?name|host_?name|key_?map", re.I)
-TOLD = re.compile(
-    r"\b(seed|random_?state|pass_?phrase|password)\b\s*(is|=|:)\s*['\"]?\w*\d", re.I
-)
+TOLD = re.compile(r"\b(seed|random_?state|pass_?phrase|password)\b\s*(is|=|:)\s*['\"]?\w*\d", re.I)
 _BEFORE = r"(^|[\s'\"(=,;:\[{<>|])"
 PLACE = re.compile(
     rf"{_BEFORE}/\w"  # an absolute path
@@ -50,9 +48,9 @@ def leaks(data: dict[str, Any]) -> Iterator[Breach]:
     free = {key: value for key, value in data.items() if key not in ("files", "groups")}
     for key, value in walk(free):
         if SECRET.search(key) or _names_a_file(key):
-            yield Breach("leak", f"the certificate holds a field {ascii(key[:80])}")
+            yield Breach("leak", f"the certificate holds a field {key[:80]!a}")
         if isinstance(value, str) and (_names_a_file(value) or TOLD.search(value)):
-            what = f"{ascii(key[:80])} says what must stay private: {ascii(value[:80])}"
+            what = f"{key[:80]!a} says what must stay private: {value[:80]!a}"
             yield Breach("leak", f"the certificate's {what}")
 
 
