@@ -1,9 +1,10 @@
 """People who do not exist, several photos each, for the demo and the tests.
 
-Styles are drawn one after the other, pulled towards the mean so that the portraits look natural,
-and painted once as they are and again with another expression, pose and light. Somebody is
-taken on only if each photo shows one face that is read without doubt, if the recogniser takes
-the photos for one person, and if it takes that person for nobody taken on before.
+Styles are drawn one after the other, pulled towards the mean where the portraits would look
+unnatural otherwise, and painted once as they are and again with another expression, pose and
+light. Somebody is taken on only if each photo shows one face that is read without doubt, if the
+recogniser takes the photos for one person, and if that person is not much like anybody taken on
+before.
 
 What was painted is kept in the cache folder, person by person, so that it is painted once and a
 run that was stopped goes on where it was.
@@ -33,13 +34,17 @@ from everyface.files import write_bytes, writing
 from everyface.models.store import cache_folder
 from everyface.progress import Tick, silent
 from everyface.spaces.latent.edits import Edits
-from everyface.spaces.latent.generator import FULL, WIDTH, Generator
+from everyface.spaces.latent.generator import FULL, WIDTH, Generator, everywhere
 
-PSI = 0.65
-"""Truncation: below 0.6 people grow alike, above 0.8 hats and hands over faces appear."""
+PSI = ((4, 0.65), (13, 0.95), (23, 0.65))
+"""Truncation up to each layer: middle layers hold the features, and pulling these to the mean
+makes people alike; coarse ones bring hats and hands over faces, fine ones garish colours."""
 
 SAME = 0.5
-"""Least similarity (SFace) of a person's photos; strangers must stay below its threshold."""
+"""Least similarity (SFace) of a person's photos."""
+
+APART = 0.45
+"""Greatest similarity of two people's photos: all are nearer to themselves than to others."""
 
 VARIATION: dict[str, tuple[float, float]] = {
     "smile": (1.3, 1.9),
@@ -50,8 +55,9 @@ VARIATION: dict[str, tuple[float, float]] = {
 }
 """Edit → least and most steps that it is moved between two photos of a person."""
 
-_RECIPE = 1  # raised when this module would paint other people from the same seed
-_CHUNK = 8
+_RECIPE = 2  # raised when this module would paint other people from the same seed
+_CHUNK = 16
+_READ = 0  # the layer whose style foretells a portrait's pose and smile
 _WHO = "who.npz"
 
 
@@ -66,7 +72,7 @@ class _Order:
     def folder(self) -> Path:
         """Where the stock lies: named by all that it depends on."""
         edits = files("everyface.spaces.latent") / "edits.npz"
-        told = json.dumps([_RECIPE, PSI, SAME, VARIATION, asdict(self)]).encode()
+        told = json.dumps([_RECIPE, PSI, SAME, APART, VARIATION, asdict(self)]).encode()
         return (
             cache_folder() / "people" / hashlib.sha256(told + edits.read_bytes()).hexdigest()[:16]
         )
@@ -207,9 +213,8 @@ class _Casting:
 
     def stranger(self, person: _Person, known: list[_Person]) -> bool:
         """Whether the recogniser takes this person for none of the known."""
-        limit = self._recogniser.threshold
         return all(
-            self._alike(person.embeddings, other.embeddings).max() < limit for other in known
+            self._alike(person.embeddings, other.embeddings).max() < APART for other in known
         )
 
     def _alike(self, a: F32, b: F32) -> F32:
@@ -219,8 +224,13 @@ class _Casting:
         """Return one candidate's styles, (photos, 23, 512): as drawn, and moved."""
         rng = np.random.default_rng([self._order.seed, candidate])
         z = rng.standard_normal((1, WIDTH), dtype=np.float32)
-        w = self._generator.w(z, PSI)
-        reading = self._edits.read(w - self._generator.mean)
+        mean = self._generator.mean
+        offset = everywhere(self._generator.w(z) - mean)
+        start = 0
+        for end, psi in PSI:
+            offset[:, start:end] *= np.float32(psi)
+            start = end
+        reading = self._edits.read(offset[:, _READ])
         amounts = {}
         for name, (least, most) in VARIATION.items():
             steps = rng.uniform(least, most, self._order.photos)
@@ -229,4 +239,5 @@ class _Casting:
             signs[1:2] = -1.0 if reading[name][0] > 0 else 1.0
             steps[0] = 0.0
             amounts[name] = signs * steps
-        return self._edits.apply(np.repeat(w, self._order.photos, axis=0), amounts)
+        styles = np.repeat(mean + offset, self._order.photos, axis=0)
+        return self._edits.apply(styles, amounts)

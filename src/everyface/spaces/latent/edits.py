@@ -17,7 +17,7 @@ import numpy as np
 
 from everyface.arrays import F32, I32, AnyArray
 from everyface.errors import InputError
-from everyface.spaces.latent.generator import LAYERS, WIDTH
+from everyface.spaces.latent.generator import LAYERS, everywhere
 
 LAYERS_OF: dict[str, tuple[int, int]] = {
     "smile": (4, 10),
@@ -75,10 +75,11 @@ class Edits:
         return dict(zip(self.names, values.T, strict=True))
 
     def apply(self, w: F32, amounts: dict[str, AnyArray]) -> F32:
-        """Move styles (n, 512) by so many steps (n,) of each named edit; returns (n, 23, 512)."""
-        if np.ndim(w) != 2 or np.shape(w)[1] != WIDTH:
-            raise InputError(f"styles have shape {np.shape(w)}", f"give (n, {WIDTH})")
-        styles = np.repeat(np.asarray(w, dtype=np.float32)[:, None], LAYERS, axis=1)
+        """Move styles (n, 512) or (n, 23, 512) by so many steps (n,) of each named edit.
+
+        Returns (n, 23, 512).
+        """
+        styles = everywhere(w).copy()
         for name, steps in amounts.items():
             if name not in self.names:
                 raise InputError(f"there is no edit {name!r}", f"edits: {', '.join(self.names)}")

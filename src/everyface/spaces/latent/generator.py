@@ -66,7 +66,7 @@ class Generator:
 
     def images(self, w: F32, size: int = FULL, tick: Tick = silent) -> U8:
         """Paint styles (n, 512) or (n, 23, 512) as RGB images (n, size, size, 3)."""
-        styles = self._everywhere(w)
+        styles = everywhere(w)
         if not 0 < size <= FULL:
             raise InputError(f"portraits of {size} px were asked for", f"ask for 1 to {FULL}")
         painted: U8 = np.empty((len(styles), size, size, 3), dtype=np.uint8)
@@ -78,17 +78,17 @@ class Generator:
         tick("portraits", len(styles), len(styles))
         return painted
 
-    @staticmethod
-    def _everywhere(w: F32) -> F32:
-        """Return styles as (n, 23, 512); one style a face is read at every place."""
-        styles = np.asarray(w, dtype=np.float32)
-        if styles.ndim == 2:
-            styles = np.repeat(styles[:, None], LAYERS, axis=1)
-        if styles.shape[1:] != (LAYERS, WIDTH):
-            raise InputError(
-                f"styles have shape {styles.shape}", f"give (n, {WIDTH}) or (n, {LAYERS}, {WIDTH})"
-            )
-        return styles
+
+def everywhere(w: F32) -> F32:
+    """Return styles as (n, 23, 512); of (n, 512), one style is read at every place."""
+    styles = np.asarray(w, dtype=np.float32)
+    if styles.ndim == 2:
+        styles = np.repeat(styles[:, None], LAYERS, axis=1)
+    if styles.shape[1:] != (LAYERS, WIDTH):
+        raise InputError(
+            f"styles have shape {np.shape(w)}", f"give (n, {WIDTH}) or (n, {LAYERS}, {WIDTH})"
+        )
+    return styles
 
 
 @functools.cache
