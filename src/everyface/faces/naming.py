@@ -54,7 +54,7 @@ def naming(spec: str, photos: Sequence[Path]) -> Naming:
     """
     kind, _, rest = spec.partition(":")
     if spec == "folder":
-        return Naming({i: path.absolute().parent.name or "/" for i, path in enumerate(photos)})
+        return Naming({i: _whole(path).parent.name or "/" for i, path in enumerate(photos)})
     if spec == "each":
         return Naming(dict(enumerate(short_names(photos))))
     if spec == "auto":
@@ -71,9 +71,14 @@ def naming(spec: str, photos: Sequence[Path]) -> Naming:
 
 def short_names(photos: Sequence[Path]) -> list[str]:
     """Return the photos' paths without the folder that all of them share."""
-    whole = [path.absolute() for path in photos]
+    whole = [_whole(path) for path in photos]
     root = os.path.commonpath([path.parent for path in whole]) if whole else ""
     return [path.relative_to(root).as_posix() for path in whole]
+
+
+def _whole(path: Path) -> Path:
+    """Return a path from the root on, without the dots that would hide a folder's name."""
+    return Path(os.path.normpath(path.absolute()))
 
 
 def _by_pattern(pattern: str, photos: Sequence[Path]) -> Naming:
@@ -82,7 +87,7 @@ def _by_pattern(pattern: str, photos: Sequence[Path]) -> Naming:
     said = Naming()
     parts = pattern.count("/") + 1
     for number, path in enumerate(photos):
-        match = expression.fullmatch("/".join(path.absolute().parts[-parts:]))
+        match = expression.fullmatch("/".join(_whole(path).parts[-parts:]))
         person = match and (match.groupdict().get("person") or match.group(1))
         if person:
             said.person[number] = person
@@ -211,7 +216,7 @@ def _index(photos: Sequence[Path]) -> dict[str, list[int]]:
     """Every ending of every photo's path → the photos that end so."""
     index: dict[str, list[int]] = {}
     for number, path in enumerate(photos):
-        parts = path.absolute().parts
+        parts = _whole(path).parts
         for first in range(len(parts)):
             index.setdefault("/".join(parts[first:]).replace("//", "/"), []).append(number)
     return index

@@ -47,12 +47,12 @@ def find_photos(paths: Iterable[str | Path] | str | Path) -> list[Path]:
     photo comes once, however often it was named.
     """
     given = [paths] if isinstance(paths, str | Path) else list(paths)
-    found: dict[Path, None] = {}
+    found: dict[Path, Path] = {}
     others: list[Path] = []
     for path in map(Path, given):
         for file in _files(path):
             if file == path or file.suffix.lower() in SUFFIXES:
-                found.setdefault(file)
+                found.setdefault(file.parent.resolve() / file.name, file)
             else:
                 others.append(file)
     if others:
@@ -65,7 +65,7 @@ def find_photos(paths: Iterable[str | Path] | str | Path) -> list[Path]:
     if not found:
         places = ", ".join(str(path) for path in given) or "nothing"
         raise InputError(f"there is no photo in {places}", "name photos or folders that hold some")
-    return list(found)
+    return list(found.values())
 
 
 def read_photo(path: str | Path) -> U8:

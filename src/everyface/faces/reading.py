@@ -39,6 +39,7 @@ _BATCH_PIXELS = 24_000_000
 _BATCH_PHOTOS = 8
 _AHEAD = 4
 _CROPS = "crops.u8"
+_TABLES = "[0-9]*-*.npz"
 _ROW = FACE * FACE * 3
 
 
@@ -154,7 +155,7 @@ class _Shards:
 
     The crops of a block are appended before its table appears under its final name, so a table that
     stands there has its crops. A run that goes on keeps the tables that fit, from the first on,
-    and cuts off crops that no table vouches for.
+    removes the others, since the crops they vouch for are about to be cut off, and cuts those off.
     """
 
     folder: Path
@@ -175,6 +176,9 @@ class _Shards:
             path.touch()
             if path.stat().st_size < rows * _ROW:
                 parts, rows = [], 0
+            kept = [self._file(start) for start in starts[: len(parts)]]
+            for table in set(self.folder.glob(_TABLES)).difference(kept):
+                table.unlink()
             os.truncate(path, rows * _ROW)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             done = min(len(parts) * SHARD, len(self.photos))

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import cv2
-import numba
 import numpy as np
 
 from everyface.arrays import F32, F64, as_f32
+from everyface.compiled import compiled
 
 LEAST_AREA = 0.15
 """The smallest local area, relative to the undeformed, that a deformation may shrink to."""
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _move(points: F64, start: F64, end: F64, alpha: float) -> F64:
     out = np.empty_like(points)
     n = start.shape[0]

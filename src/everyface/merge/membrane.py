@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from everyface.arrays import F32, U8
+from everyface.compiled import compiled
 
 FREE, KNOWN, OUTSIDE = 1, 2, 0
 """What a cell is to `solve`."""
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _relax(  # noqa: C901
     field: F32, kind: U8, decay: float, omega: float, rounds: int, tolerance: float
 ) -> int:

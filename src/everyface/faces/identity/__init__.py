@@ -38,8 +38,8 @@ def recogniser(name: str) -> Recogniser:
 def available() -> list[str]:
     """Name the recognisers that can be used here, the one that is always there first.
 
-    SFace and dlib's network need nothing but their weights. FaceNet needs the extra ``facenet``
-    and counts only once its weights were pulled, since they are large.
+    SFace and dlib's network need nothing but their weights. FaceNet needs the package
+    h5py and counts only once its weights were pulled, since they are large.
     """
     found = [n for n, r in RECOGNISERS.items() if policy.allowed(registry.entry(r.model))]
     if "facenet" in found and not (
@@ -54,10 +54,10 @@ def embedded(faces: FaceSet, name: str, tick: Tick = silent) -> F32:
     """Return one vector a face by the recogniser `name`; each set is embedded once."""
     if name not in faces.vectors:
         found: list[F32] = []
-        for block in faces.blocks():
+        for block in list(faces.blocks()) or [faces]:
             done = sum(map(len, found))
             tick(f"recognising ({name})", done, len(faces))
             found.append(recogniser(name).embed(block.crops[:], crop_points(block)))
         tick(f"recognising ({name})", len(faces), len(faces))
-        faces.vectors[name] = np.concatenate(found) if found else np.zeros((0, 1), np.float32)
+        faces.vectors[name] = np.concatenate(found)
     return faces.vectors[name]

@@ -1,4 +1,4 @@
-"""FaceNet, a second opinion from another training set; needs the extra ``facenet``."""
+"""FaceNet, a second opinion from another training set; needs the package h5py."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class Fill:
             As `TextureFrame` reads them.
         """
         trust, parameters = self.trust(texture, seen)
-        expected = self.frame.packing.unpack(self._model.rebuild(parameters))
+        expected = self.frame.packing.unpack(self._model.rebuild(parameters[None])[0])
         light = _diffused(texture - expected, trust)
         filled = texture * trust[..., None] + (expected + light) * (1 - trust[..., None])
         return np.asarray(self.frame.carried(np.clip(filled, 0, 255)), np.float32)

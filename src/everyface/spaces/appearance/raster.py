@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from everyface.arrays import F32, I32
+from everyface.compiled import compiled
 
 
-@njit(cache=True, fastmath=False)  # type: ignore[untyped-decorator]
+@compiled
 def _rasterise(points: F32, triangles: I32, ids: I32, bary: F32) -> None:
     height, width = ids.shape
     for t in range(triangles.shape[0]):
@@ -34,7 +34,7 @@ def _rasterise(points: F32, triangles: I32, ids: I32, bary: F32) -> None:
                     bary[y, x, 2] = w
 
 
-@njit(cache=True, fastmath=False)  # type: ignore[untyped-decorator]
+@compiled
 def _blend(values: F32, triangles: I32, ids: I32, bary: F32, out: F32) -> None:
     for y in range(ids.shape[0]):
         for x in range(ids.shape[1]):

@@ -19,7 +19,7 @@ from everyface.spaces.appearance.detail import evened, strength
 from everyface.spaces.appearance.generic import Model, canvas, filler, generic
 from everyface.spaces.appearance.shape import frontalise
 from everyface.spaces.base import Drawn, SynthesisSpace
-from everyface.spaces.components import principal
+from everyface.spaces.components import one_thread, principal
 from everyface.spaces.template import BACKDROP, at_face_size, face_mask
 
 FEW = 20
@@ -75,6 +75,7 @@ class Appearance(SynthesisSpace):
         self.model = model
         self.detail = detail
 
+    @one_thread()
     def fit(self, faces: FaceSet, y: object = None) -> Self:  # noqa: ARG002
         """Learn both halves from `faces`, or take the generic ones."""
         if self.model not in ("auto", "set", "generic"):
@@ -91,21 +92,20 @@ class Appearance(SynthesisSpace):
         )
         return self
 
+    @one_thread()
     def transform(self, faces: FaceSet) -> F32:
         """Return the code γ of every face."""
         shape, texture = self.model_.shape, self.model_.texture
         codes = np.empty((len(faces), self.n_components), np.float32)
         for rows, shapes, textures in _measured(faces):
             packed = np.stack([canvas().packing.pack(held) for held in textures])
-            for row, form, colours in zip(range(len(faces))[rows], shapes, packed, strict=True):
-                codes[row] = np.concatenate(
-                    [
-                        self.weight_ * shape.project(form.reshape(1, -1))[0],
-                        texture.project(colours[None])[0],
-                    ]
-                )
+            forms = shapes.reshape(len(shapes), -1)
+            codes[rows] = np.concatenate(
+                [self.weight_ * shape.project(forms), texture.project(packed)], axis=1
+            )
         return codes
 
+    @one_thread()
     def draw(self, codes: F32) -> Drawn:
         """Draw each code's texture on its own shape, cut out on a plain ground."""
         split = len(self.model_.shape.basis)
