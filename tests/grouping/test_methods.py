@@ -105,6 +105,23 @@ def test_mondrian_looks_at_n_s_dimensions_only():
             Mondrian(4, n_s=bad).fit(X)
 
 
+def test_mondrian_ties_go_to_the_first_dimension_and_the_lower_index():
+    """The paper does not say which of equally wide dimensions is cut, nor how equals are sorted."""
+    X = np.array([[0, 1], [0, 0], [1, 1], [1, 0]], dtype=float)
+    assert groups(Mondrian(2).fit_predict(X)) == [[0, 1], [2, 3]]
+    assert groups(Mondrian(2).fit_predict(np.ones((5, 2)))) == [[0, 1], [2, 3, 4]]
+
+
+def test_mondrian_draws_dimensions_anew_for_every_set():
+    """Steps 2 and 5 of Alg. 1: with n_s = 1 of two, some cut goes along the other one."""
+    X = np.stack(np.meshgrid(np.arange(4.0), np.arange(4.0)), axis=-1).reshape(-1, 2)
+    cuts = set()
+    for seed in range(20):
+        labels = Mondrian(4, seed, n_s=1).fit_predict(X)
+        cuts |= {tuple(np.ptp(X[labels == g], axis=0)) for g in range(labels.max() + 1)}
+    assert cuts == {(1.0, 1.0), (3.0, 0.0), (0.0, 3.0)}
+
+
 def test_mondrian_reads_wide_codes_in_blocks():
     X = np.random.default_rng(0).standard_normal((9000, 2))
     X[8999, 1] = 100.0
