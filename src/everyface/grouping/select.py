@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from sklearn.base import clone
 
-from everyface.arrays import F64, I32, AnyArray
+from everyface.arrays import F64, I32, I64, AnyArray
 from everyface.errors import InputError, TooFewPeopleError
 from everyface.grouping.base import Grouping, Partition, require_table
 
@@ -34,6 +34,12 @@ class Selection:
     merged: tuple[tuple[str, ...], ...]
     mixed: float
     fitted: dict[tuple[str, ...], Grouping] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> I64:
+        """Group → which of the values (or of the values grouped as one) it was made within."""
+        sizes = [part.partition_.n_groups for part in self.fitted.values()]
+        return np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
 
 
 def fit_within(

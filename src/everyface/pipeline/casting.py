@@ -91,8 +91,11 @@ def cast(pool: Pool, risk: F32, wishes: Wishes, rng: np.random.Generator) -> I32
     ranked = np.full((units, wishes.depth), -1, dtype=np.int32)
     for unit in range(units):
         members = np.flatnonzero(wishes.unit_of == unit)
+        groups = np.unique(wishes.group_of[members])
         first = int(pool.chosen[members[0]])
-        usable = np.asarray(pool.allowed(np.unique(wishes.group_of[members])).all(axis=0))
+        if not pool.of_kind(groups)[:, first].all():
+            first = pool.own(int(groups[0]))
+        usable = np.asarray(pool.allowed(groups).all(axis=0))
         cost = _cost(members, risk, wishes) + _CHANCE * rng.gumbel(size=len(pool))
         order = [int(c) for c in np.argsort(cost, kind="stable") if usable[c] and c != first]
         if wishes.keep_first or not order:

@@ -29,30 +29,40 @@ class Pool:
         one person alone (k-Diff-furthest).
     chosen
         Person → the code that the surrogate rule chose.
+    kind
+        Group → the label's value (or values) that it was made within; None where no label was
+        named. A face never stands for people of another kind.
     """
 
     codes: F32
     shares: F32
     chosen: I32
+    kind: I64 | None = None
 
     @classmethod
     def of(
-        cls, made: Surrogates, partition: Partition, codes: F32, rng: np.random.Generator
+        cls,
+        made: Surrogates,
+        partition: Partition,
+        codes: F32,
+        rng: np.random.Generator,
+        kind: I64 | None = None,
     ) -> Pool:
         """Take the rule's surrogates, and add the means and mixtures of means for second choices.
 
-        A mixture is the weighted mean of two other groups: of 2k people or more, with weights
-        that nobody outside can know.
+        A mixture is the weighted mean of two other groups of one kind: of 2k people or more, with
+        weights that nobody outside can know.
         """
         means = partition.centroids(codes).astype(np.float32)
         shares = _recognised(made.codes, means)
         missing = np.flatnonzero(shares.sum(axis=0) == 0)
-        blend = _mixtures(len(means), rng)
+        blend = _mixtures(np.zeros(len(means), np.int64) if kind is None else kind, rng)
         extra = np.concatenate([np.eye(len(means), dtype=np.float32)[missing], blend])
         return cls(
             codes=np.concatenate([made.codes, extra @ means]).astype(np.float32),
             shares=np.concatenate([shares, extra]),
             chosen=made.source,
+            kind=kind,
         )
 
     def __len__(self) -> int:
@@ -71,13 +81,35 @@ class Pool:
         return found
 
     def allowed(self, groups: I64) -> Bool:
-        """Return which codes may stand for members of `groups`: those not made of them."""
+        """Return which codes may stand for members of `groups`: not made of them, of their kind."""
         shared = self.shares.sum(axis=1) > 0
-        return np.asarray(shared[None, :] & (self.shares[:, groups].T == 0))
+        return np.asarray(shared[None, :] & (self.shares[:, groups].T == 0) & self.of_kind(groups))
+
+    def of_kind(self, groups: I64) -> Bool:
+        """Return which codes were made of people of the same kind as `groups` alone."""
+        if self.kind is None:
+            return np.ones((len(groups), len(self)), dtype=np.bool_)
+        other = self.kind[groups][:, None] != self.kind[None, :]
+        return np.asarray(other.astype(np.float32) @ self.shares.T == 0)
+
+    def own(self, group: int) -> int:
+        """Return the code that is a group's own mean."""
+        return int(self.shares[:, group].argmax())
 
     def made_of(self, partition: Partition, code: int) -> I64:
-        """Return the people that a code was averaged from."""
-        return np.flatnonzero(self.shares[code][partition.labels] > 0)
+        """Return the people that a code was averaged from.
+
+        A code of one person alone (k-Diff-furthest) is that person's difference from their own
+        group, put on the average of the opposed group: the people of the opposed group count.
+        """
+        if not self.shares[code].any():
+            own = int(partition.labels[np.flatnonzero(self.chosen == code)[0]])
+            group = own if partition.partner is None else int(partition.partner[own])
+            return np.flatnonzero(partition.labels == group)
+        averaged = self.shares[code][partition.labels] > 0
+        if partition.core is not None:
+            averaged &= partition.core
+        return np.flatnonzero(averaged)
 
 
 def _recognised(codes: F32, means: F32) -> F32:
@@ -91,16 +123,17 @@ def _recognised(codes: F32, means: F32) -> F32:
     return shares
 
 
-def _mixtures(groups: int, rng: np.random.Generator) -> F32:
-    """Draw mixtures of two groups each, no pair twice in a row of its own."""
-    if groups < 3:
-        return np.zeros((0, groups), dtype=np.float32)
-    made = np.zeros((_MIXTURES * groups, groups), dtype=np.float32)
-    for row in made:
-        pair = rng.choice(groups, size=2, replace=False)
-        weight = rng.uniform(0.35, 0.65)
-        row[pair] = weight, 1 - weight
-    return made
+def _mixtures(kind: I64, rng: np.random.Generator) -> F32:
+    """Draw mixtures of two groups of one kind, where a third is left for them to stand for."""
+    made = []
+    for alike in (np.flatnonzero(kind == value) for value in np.unique(kind)):
+        for _ in range(_MIXTURES * len(alike) if len(alike) >= 3 else 0):
+            row = np.zeros(len(kind), dtype=np.float32)
+            pair = rng.choice(alike, size=2, replace=False)
+            weight = rng.uniform(0.35, 0.65)
+            row[pair] = weight, 1 - weight
+            made.append(row)
+    return np.array(made, dtype=np.float32).reshape(-1, len(kind))
 
 
 class Painter:

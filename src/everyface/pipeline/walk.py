@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from everyface.arrays import F32, AnyArray
+from everyface.arrays import F32, I64
 from everyface.attacks.gate import Findings, Gate
 from everyface.attacks.naive import Gallery
 from everyface.errors import InputError
@@ -57,10 +57,10 @@ def walk(faces: FaceSet, options: Options, seed: int, tick: Tick = silent) -> Wa
         )
     rng = np.random.default_rng(seed)
     people = People.of(kept)
-    partition, codes, space, notes = _grouped(kept, people, options, rng, tick)
+    partition, kind, codes, space, notes = _grouped(kept, people, options, rng, tick)
     made = options.method.make_rule()(codes, partition, rng)
     notes |= dict(made.notes)
-    pool = Pool.of(made, partition, codes, rng)
+    pool = Pool.of(made, partition, codes, rng, kind)
     painter = Painter(space, pool.codes)
     galleries = [Gallery.of(recogniser(name), kept) for name in available()] if options.gate else []
     wishes = _wishes(kept, people, partition, pool, made, options)
@@ -98,7 +98,7 @@ def usable(faces: FaceSet) -> FaceSet:
 
 def _grouped(
     faces: FaceSet, people: People, options: Options, rng: np.random.Generator, tick: Tick
-) -> tuple[Partition, F32, SynthesisSpace, dict[str, float]]:
+) -> tuple[Partition, I64 | None, F32, SynthesisSpace, dict[str, float]]:
     """Group people in the group space, and code them in the synthesis space."""
     method = options.method
     tick("grouping", 0, 2)
@@ -109,23 +109,14 @@ def _grouped(
         where = people.codes(method.make_group_space().fit(faces), faces)
     tick("grouping", 1, 2)
     grouping = method.make_grouping(options.k, int(rng.integers(2**31)))
-    notes: dict[str, float] = {}
     if options.select is None:
         partition = grouping.fit(where).partition_
-    else:
-        label = _label(faces, people, options.select)
-        found = fit_within(grouping, where, label)
-        partition = found.partition
-        notes = {f"share of people grouped across {options.select}": found.mixed}
+        tick("grouping", 2, 2)
+        return partition, None, codes, space, {}
+    found = fit_within(grouping, where, people.kinds(faces, options.select))
+    notes = {f"share of people grouped across {options.select}": found.mixed}
     tick("grouping", 2, 2)
-    return partition, codes, space, notes
-
-
-def _label(faces: FaceSet, people: People, name: str) -> AnyArray:
-    if name not in faces.labels:
-        known = ", ".join(sorted(faces.labels)) or "none"
-        raise InputError(f"there is no label called {name!r}", f"the labels are: {known}")
-    return people.label(faces, name)
+    return found.partition, found.kind, codes, space, notes
 
 
 def _wishes(
@@ -147,7 +138,8 @@ def _wishes(
         pool=pool.attributes(partition, attributes),
         reserve=_RESERVE[options.form],
         depth=DEPTH if options.gate else 1,
-        keep_first=options.method.surrogate.name != "neighbour" or not options.gate,
+        keep_first=options.method.surrogate.name != "neighbour"
+        or not (options.gate or options.select),
     )
 
 
