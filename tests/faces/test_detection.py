@@ -1,4 +1,4 @@
-"""The detector reads its network as OpenCV does, sees every part of a photo, and faces any way up."""
+"""The detector reads its network as OpenCV does, sees all of a photo, and faces any way up."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_a_face_on_the_seam_of_tiles_is_one_face(portraits: list[np.ndarray]) ->
     photo = pasted(scene(640, 1200), portraits[4], 590, 300, 70)
     found = detect([photo])[0]
     assert (found.score > 0.5).sum() == 1
-    assert 590 < found.box[0, 0] and found.box[0, 2] < 660
+    assert found.box[0, 0] > 590 and found.box[0, 2] < 660
 
 
 def test_thirty_faces_in_one_photo(portraits: list[np.ndarray]) -> None:

@@ -27,7 +27,13 @@ DOUBT = 0.6
 """From here on the detector alone is enough to refuse a photo."""
 
 _SAME = 0.45
+_NESTED = 0.7
+"""From here on a face within a surer one is a mouth or a forehead taken for a face. (Two people one
+before the other share less: each hides the other's features.)"""
+
 _INSIDE = 0.5
+_MIDST = 0.25
+"""A doubtful box of which a face fills this share at least is that face with its hair."""
 
 
 @dataclass(frozen=True)
@@ -95,21 +101,30 @@ def _mesh_boxes(points: F32) -> F32:
 
 
 def _distinct(boxes: F32, worth: F32, rows: AnyArray) -> I32:
-    """Keep one row a face: candidates whose meshes settled on the same place are one."""
+    """Keep one row a face, the surest of meshes that settled on one place or in each other."""
     kept: list[int] = []
     for row in rows[np.argsort(-worth[rows], kind="stable")]:
-        if not kept or overlap(boxes[row], boxes[kept]).max() < _SAME:
+        if not kept or (
+            overlap(boxes[row], boxes[kept]).max() < _SAME
+            and _shared(boxes[[row]], boxes[kept]).max() < _NESTED
+            and _shared(boxes[kept], boxes[[row]]).max() < _NESTED
+        ):
             kept.append(int(row))
     return np.array(kept, dtype=np.int32)
 
 
 def _covered(boxes: F32, faces: F32) -> Bool:
-    """Tell which boxes are parts of faces already found: at least half inside one."""
+    """Tell which boxes are faces already found: at least half inside one, or closely round one."""
     if not len(faces):
         return np.zeros(len(boxes), bool)
-    low = np.maximum(boxes[:, None, :2], faces[None, :, :2])
-    high = np.minimum(boxes[:, None, 2:], faces[None, :, 2:])
-    shared = (high - low).clip(min=0).prod(axis=2)
+    part, whole = _shared(boxes, faces), _shared(faces, boxes).T
+    same = (part >= _INSIDE) | (whole >= _NESTED) & (part >= _MIDST)
+    return np.asarray(same.any(axis=1))
+
+
+def _shared(boxes: F32, others: F32) -> F32:
+    """Return which share of each box lies inside each of the others, (n, m)."""
+    low = np.maximum(boxes[:, None, :2], others[None, :, :2])
+    high = np.minimum(boxes[:, None, 2:], others[None, :, 2:])
     area = np.maximum((boxes[:, 2:] - boxes[:, :2]).prod(axis=1), 1e-6)
-    covered: Bool = (shared / area[:, None]).max(axis=1) >= _INSIDE
-    return covered
+    return np.asarray((high - low).clip(min=0).prod(axis=2) / area[:, None])
