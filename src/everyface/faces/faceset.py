@@ -13,6 +13,9 @@ from everyface.errors import InputError
 
 POINTS = 478
 
+GIVEN = "given_"
+"""Goes before a label of the user's own table where a computed one has its name already."""
+
 
 @dataclass(frozen=True)
 class Refusal:

@@ -31,11 +31,14 @@ class Naming:
         (Photo, face) → a name; faces are counted from the left, from 1.
     unknown
         Photos about which nothing is said although it should be, and why.
+    labels
+        Label → (photo, name) → its value: the other columns of a table.
     """
 
     person: dict[int, str] = field(default_factory=dict)
     face: dict[tuple[int, int], str] = field(default_factory=dict)
     unknown: dict[int, str] = field(default_factory=dict)
+    labels: dict[str, dict[tuple[int, str], str]] = field(default_factory=dict)
 
 
 def naming(spec: str, photos: Sequence[Path]) -> Naming:
@@ -135,7 +138,8 @@ def _by_csv(table: Path, photos: Sequence[Path]) -> Naming:
     """Read people from a table with a column for the file, for the person, maybe for the face."""
     lines = _lines(table)
     columns = _columns(table, lines[0][1])
-    said = Naming()
+    more = _more_columns(lines[0][1], columns)
+    said = Naming(labels={name: {} for name in more})
     index = _index(photos)
     for line, cells in lines[1:]:
         cell = {name: cells[at].strip() if at < len(cells) else "" for name, at in columns.items()}
@@ -147,6 +151,9 @@ def _by_csv(table: Path, photos: Sequence[Path]) -> Naming:
         numbers = _numbers(table, line, cell["file"], index)
         for number in numbers:
             _say(said, number, cell, f"line {line} of {table}")
+            for name, at in more.items():
+                if at < len(cells) and cells[at].strip():
+                    said.labels[name][number, cell["subject"]] = cells[at].strip()
     mentioned = {*said.person, *(number for number, _ in said.face)}
     if photos and not mentioned:
         raise InputError(
@@ -197,7 +204,7 @@ def _lines(table: Path) -> list[tuple[int, list[str]]]:
 
 
 def _columns(table: Path, header: list[str]) -> dict[str, int]:
-    names = [cell.strip().lower().replace(" ", "_") for cell in header]
+    names = _headings(header)
     wanted = {"file": _FILE_COLUMNS, "subject": _SUBJECT_COLUMNS, "face": _FACE_COLUMNS}
     found: dict[str, int] = {}
     for what, known in wanted.items():
@@ -209,6 +216,19 @@ def _columns(table: Path, header: list[str]) -> dict[str, int]:
                 f"the first line of {table} has no column for the {what} ({', '.join(header)})",
                 f"call it {known[0]}",
             )
+    return found
+
+
+def _headings(header: list[str]) -> list[str]:
+    return [cell.strip().lower().replace(" ", "_") for cell in header]
+
+
+def _more_columns(header: list[str], columns: dict[str, int]) -> dict[str, int]:
+    """Find the columns that say something else of people: their labels."""
+    found: dict[str, int] = {}
+    for at, name in enumerate(_headings(header)):
+        if name and at not in columns.values():
+            found.setdefault(name, at)
     return found
 
 

@@ -8,10 +8,10 @@ import io
 import os
 import shutil
 import tempfile
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,10 @@ from everyface.arrays import F32, U8, AnyArray
 from everyface.errors import InputError, PhotoError
 from everyface.faces.align import FACE, apply, crop, face_transform
 from everyface.faces.attributes import labels
-from everyface.faces.faceset import POINTS, Crops, FaceSet, Refusal
+from everyface.faces.faceset import GIVEN, POINTS, Crops, FaceSet, Refusal
 from everyface.faces.finding import Found, find
 from everyface.faces.landmarks import pose
-from everyface.faces.naming import naming
+from everyface.faces.naming import Naming, naming
 from everyface.faces.photo import find_photos, read_photo
 from everyface.faces.quality import quality
 from everyface.faces.subjects import Rows, assign
@@ -35,10 +35,13 @@ from everyface.progress import Tick, silent
 SHARD = 32
 """Photos whose results are written together: what a killed run loses at most."""
 
+UNKNOWN = "unknown"
+"""The value of a label of the user's table for people of whom it says nothing."""
+
 _BATCH_PIXELS = 24_000_000
 _BATCH_PHOTOS = 8
 _AHEAD = 4
-_CROPS = "crops.u8"
+CROPS = "crops.u8"
 _TABLES = "[0-9]*-*.npz"
 _ROW = FACE * FACE * 3
 
@@ -97,7 +100,8 @@ def read(
     faces = everything if len(rows) == len(everything) else everything.take(rows)
     known = Rows(faces.photo, _sizes(faces.points), lambda wanted: _embedded(faces, wanted))
     subject, names = assign(said, photos, known)
-    return FaceSet(**{**vars(faces), "subject": subject, "subjects": names})
+    named = replace(faces, subject=subject, subjects=names)
+    return named.with_labels(**_given(said, named))
 
 
 def _faceset(
@@ -116,6 +120,24 @@ def _faceset(
         refused=tuple(Refusal(i, reasons[i]) for i in sorted(reasons)),
         **fields,
     )
+
+
+def _given(said: Naming, faces: FaceSet) -> dict[str, AnyArray]:
+    """Return the labels of the user's table, a value a row.
+
+    Where the table says nothing of a person in a photo, it is what it says of them most often
+    elsewhere, else ``unknown``.
+    """
+    found: dict[str, AnyArray] = {}
+    for label, values in said.labels.items():
+        often: dict[str, Counter[str]] = {}
+        for (_, person), value in sorted(values.items()):
+            often.setdefault(person, Counter())[value] += 1
+        usual = {person: counted.most_common(1)[0][0] for person, counted in often.items()}
+        rows = zip(faces.photo.tolist(), (faces.subjects[s] for s in faces.subject), strict=True)
+        column = [values.get((n, who), usual.get(who, UNKNOWN)) for n, who in rows]
+        found[f"{GIVEN}{label}" if label in faces.labels else label] = np.array(column)
+    return found
 
 
 def _first(photos: Sequence[Path], reasons: dict[int, str]) -> str:
@@ -146,7 +168,7 @@ def _mapped(folder: Path, rows: int) -> U8:
     shape = (rows, FACE, FACE, 3)
     if not rows:
         return np.zeros(shape, np.uint8)
-    return np.memmap(folder / _CROPS, np.uint8, "r", shape=shape)
+    return np.memmap(folder / CROPS, np.uint8, "r", shape=shape)
 
 
 @dataclass(frozen=True)
@@ -171,7 +193,7 @@ class _Shards:
                 break
             parts.append(part)
         rows = sum(len(part["photo"]) for part in parts)
-        path = self.folder / _CROPS
+        path = self.folder / CROPS
         with writing(path):
             path.touch()
             if path.stat().st_size < rows * _ROW:
@@ -213,7 +235,7 @@ class _Shards:
     ) -> dict[str, AnyArray]:
         """Read one block of photos, append its crops, write its table."""
         pieces = []
-        path = self.folder / _CROPS
+        path = self.folder / CROPS
         with writing(path), path.open("ab") as file:
             for first, block in _batches(self._block(start), source):
                 tick("reading", start + first, len(self.photos))

@@ -7,11 +7,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from everyface.arrays import F32, F64, I64, AnyArray
-from everyface.faces.faceset import FaceSet
+from everyface.errors import InputError
+from everyface.faces.faceset import GIVEN, FaceSet
 from everyface.spaces.base import Space
 
 _UNITS = {"age": 12.0, "skin": 15.0}
 """How much of a numeric attribute is one step in likeness: years, degrees of skin tone."""
+
+_TONES = (-30, 10, 28, 41, 55)
+"""Bounds of the skin tones dark, brown, tan, intermediate, light and very light (Chardon)."""
+
+
+def selectable(faces: FaceSet) -> list[str]:
+    """Return the labels that people can be grouped within."""
+    names = {
+        name.removeprefix(GIVEN)
+        for name, values in faces.labels.items()
+        if values.ndim == 1 and (values.dtype.kind != "f" or name in _UNITS)
+    }
+    return sorted(names)
 
 
 @dataclass(frozen=True)
@@ -54,13 +68,35 @@ class People:
         return made.astype(np.float32)
 
     def label(self, faces: FaceSet, name: str) -> AnyArray:
-        """Return each person's value of a label: the median of numbers, the commonest of words."""
+        """Return each person's value of a label: the median of numbers, else the commonest."""
         values = np.asarray(faces.labels[name])
-        if values.dtype.kind in "fiu":
+        if values.dtype.kind == "f":
             found = [np.median(values[self.of_row == p]) for p in range(len(self))]
             return np.asarray(found)
         words = [np.unique(values[self.of_row == p], return_counts=True) for p in range(len(self))]
         return np.asarray([kinds[counts.argmax()] for kinds, counts in words])
+
+    def kinds(self, faces: FaceSet, name: str) -> AnyArray:
+        """Return each person's value of a label that people can be grouped within.
+
+        What the user's table says goes before what was computed. Ages count by decades, skin
+        by the six tones of Chardon et al. 1991.
+        """
+        known = selectable(faces)
+        if name not in known:
+            raise InputError(
+                f"there is no label called {name!r} to group people by",
+                f"choose from: {', '.join(known) or 'none'}",
+            )
+        given = f"{GIVEN}{name}"
+        values = self.label(faces, given if given in faces.labels else name)
+        if name not in _UNITS:
+            return values
+        try:
+            numbers = values.astype(np.float64)
+        except ValueError:
+            return values
+        return numbers // 10 if name == "age" else np.digitize(numbers, _TONES)
 
     def attributes(self, faces: FaceSet) -> F32:
         """Return what a surrogate should share with its person: age, gender and skin, in steps."""
