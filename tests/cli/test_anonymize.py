@@ -124,7 +124,7 @@ def test_every_option_arrives(cli, job: Job, photos: Path, out: Path, tmp_path: 
     ran = cli(
         *("anonymize", photos, "-o", out, "-k", 7, "--recipe", "k-same-select", "--form", "photos"),
         *("--subjects", f"csv:{table}", "--background", "blur", "--select", "gender"),
-        *("--max-risk", 0.05, "--no-gate", "--resume", "--seed-file", tmp_path / "seed"),
+        *("--max-risk", 0.05, "--resume", "--seed-file", tmp_path / "seed"),
         *("--private", tmp_path / "safe", "--passphrase-file", tmp_path / "phrase"),
         "--commercial",
     )
@@ -134,7 +134,7 @@ def test_every_option_arrives(cli, job: Job, photos: Path, out: Path, tmp_path: 
         *(7, "k-same-select", "photos", "gender"),
     )
     assert (asked.policy.value, asked.max_risk) == ("blur", 0.05)
-    assert (asked.gate, asked.commercial) == (False, True)
+    assert (asked.gate, asked.commercial) == (True, True)
     assert job.subjects == f"csv:{table}"
     assert job.how["secrets"] == pipeline.Secrets(77, tmp_path / "safe", "correct horse")
     assert job.how["resume"] is True
@@ -183,6 +183,9 @@ REFUSED = [
     (["--subjects", "csv:nobody.csv"], 2, "nobody.csv does not exist"),
     (["--subjects", "pattern:"], 2, "{person}"),
     (["--max-risk", "2"], 2, "between 0 and 1"),
+    (["--max-risk", "0.5"], 2, "above 1/k = 0.2"),
+    (["--max-risk", "0.1", "--no-gate"], 2, "nothing is attacked"),
+    (["--background", "blur"], 2, "add --form photos"),
     (["--seed-file", "nothing.txt"], 2, "nothing.txt cannot be read"),
     (["--passphrase"], 2, "not a terminal"),
     (["--passphrase-file", "nothing.txt"], 2, "nothing.txt cannot be read"),

@@ -56,8 +56,8 @@ class Anonymize:
         str | None,
         typer.Option(
             metavar="LABEL",
-            help="Group people only with people of the same label, for instance gender, so that "
-            "it survives.",
+            help="Group people only with people of the same label, so that it survives: gender, "
+            "age, skin, or a column of the table given with --subjects csv:FILE.",
             rich_help_panel=_MAKE,
         ),
     ] = None
@@ -81,7 +81,8 @@ class Anonymize:
         float | None,
         typer.Option(
             metavar="SHARE",
-            help="The greatest share of people whom an attack may find again; 1/k if not said.",
+            help="The greatest share of people whom an attack may find again: 1/k, or less.",
+            show_default="1/k",
             rich_help_panel=_SAFE,
         ),
     ] = None
@@ -150,7 +151,7 @@ def anonymize(options: Anonymize) -> None:
     The result is a new folder with a certificate. Photos in which a face was missed, doubtful or
     still recognisable are set aside, never released.
     """
-    checks.out(options.out, options.photos)
+    checks.out(options.out, options.photos, options.resume)
     checks.subjects(options.subjects)
     private = checks.private(options.private, options.out, options.photos)
     passphrase = checks.passphrase(options.passphrase_file, options.passphrase)

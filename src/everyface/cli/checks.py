@@ -18,8 +18,11 @@ _SUBJECTS = ("auto", "folder", "each")
 _WITH_VALUE = ("pattern", "csv")
 
 
-def out(release: Path, inputs: Sequence[Path]) -> None:
-    """Refuse a release that would overwrite, hold or lie among its own inputs."""
+def out(release: Path, inputs: Sequence[Path], resume: bool = False) -> None:
+    """Refuse a release that would overwrite, hold or lie among its own inputs.
+
+    Where a run is resumed, the release may stand already: then only its work is left to clear.
+    """
     home = release.resolve()
     for path in inputs:
         source = path.resolve()
@@ -35,7 +38,8 @@ def out(release: Path, inputs: Sequence[Path]) -> None:
                 f"the photos in {path} lie inside the release folder {release}",
                 "choose another folder for -o",
             )
-    require_empty(release)
+    if not resume:
+        require_empty(release)
 
 
 def subjects(spec: str) -> None:

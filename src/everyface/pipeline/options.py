@@ -31,11 +31,12 @@ class Options:
     background
         What happens to everything outside the faces of a photo.
     select
-        A label within whose values people are grouped, so that it survives.
+        A label within whose values people are grouped, so that it survives: a column of the
+        table that names the people, or ``gender``, ``age`` (by decades) or ``skin`` as computed.
     gate
         Whether the release is attacked, and changed, before it is written.
     max_risk
-        The greatest rank-1 share the gate allows; 1/k when None.
+        The greatest rank-1 share the gate allows, at most 1/k; 1/k when None.
     commercial
         Refuse weights whose licence forbids commercial use.
     """
@@ -55,10 +56,7 @@ class Options:
             raise InputError(f"k is {self.k}", "k must be 2 or more: a group of one hides nobody")
         if self.form not in get_args(Form):
             raise InputError(f"there is no form called {self.form!r}", "choose faces or photos")
-        if self.max_risk is not None and not 0 <= self.max_risk <= 1:
-            raise InputError(
-                f"the greatest risk is {self.max_risk}", "give a share between 0 and 1"
-            )
+        self._check_risk()
         try:
             background = Background(self.background)
         except ValueError:
@@ -67,12 +65,36 @@ class Options:
                 f"there is no background policy called {self.background!r}", f"choose from {known}"
             ) from None
         object.__setattr__(self, "background", background)
+        if self.form == "faces" and background is not Background.KEEP:
+            raise InputError(
+                f"the background policy {background.value} needs whole photos, but only faces "
+                "are released",
+                "add --form photos, or leave the policy out",
+            )
         method = self.recipe if isinstance(self.recipe, Recipe) else recipes.load(self.recipe)
         object.__setattr__(self, "method", method)
         if method.needs_label and self.select is None:
             raise InputError(
                 f"the recipe {method.name} groups people within a label, but none was named",
                 "name one with --select, for instance --select gender",
+            )
+
+    def _check_risk(self) -> None:
+        if self.max_risk is None:
+            return
+        if not 0 <= self.max_risk <= 1:
+            raise InputError(
+                f"the greatest risk is {self.max_risk}", "give a share between 0 and 1"
+            )
+        if self.max_risk > 1 / self.k:
+            raise InputError(
+                f"the greatest risk {self.max_risk} is above 1/k = {1 / self.k:.3g}",
+                "give a smaller share, or leave it out",
+            )
+        if not self.gate:
+            raise InputError(
+                "a greatest risk was given, but without the gate nothing is attacked",
+                "leave one of the two out",
             )
 
     @cached_property

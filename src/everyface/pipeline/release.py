@@ -11,11 +11,11 @@ from typing import Any, Literal
 import numpy as np
 
 from everyface.arrays import U8
-from everyface.errors import OutputError
+from everyface.errors import InputError
 from everyface.faces.faceset import FaceSet
 from everyface.guarantee import Level
 from everyface.merge import gives_away
-from everyface.models import registry
+from everyface.models import policy, registry
 from everyface.pipeline.audit import Written, audit, certified
 from everyface.pipeline.options import Options
 from everyface.pipeline.stages import PhotosStage
@@ -23,6 +23,8 @@ from everyface.pipeline.walk import Walked, walk
 from everyface.progress import Tick, silent
 from everyface.release import Draft, Item, Settings, Signer, write
 
+_READERS = ("yunet_fp32", "face_mesh", "age", "gender")
+"""The networks that every face has gone through."""
 _AGAIN = 5
 """How often files that fail the last look are taken out and the rest written anew."""
 _AT_RISK = "an attack could still recognise somebody in it whatever face was put in"
@@ -104,7 +106,7 @@ class Release:
                 )
             except _StillAtRiskError as found:
                 self.walked.stage.quarantine(found.rows)
-        raise OutputError(
+        raise InputError(
             f"nothing was released to {out}: written files still fail the attacks",
             "use a stronger --background, a larger k, or --form faces",
         )
@@ -204,7 +206,7 @@ class Release:
 
 
 def _models(walked: Walked) -> list[dict[str, str]]:
-    names = ["yunet_fp32", "face_mesh", "age", "gender"]
+    names = [*_READERS]
     names += [gallery.recogniser.model for gallery in walked.galleries]
     found = [registry.entry(name) for name in dict.fromkeys(names)]
     return [{"name": e.name, "sha256": e.files[0].sha256, "licence": e.licence} for e in found]
@@ -234,10 +236,15 @@ def anonymize(
     tick
         Hears how far the work is.
     **options
-        The rest of `everyface.pipeline.Options`: form, background, select, gate, max_risk.
+        The rest of `everyface.pipeline.Options`: form, background, select, gate, max_risk,
+        commercial.
     """
     seed = new_seed() if random_state is None else random_state
     asked = Options(k=k, recipe=recipe, **options)
+    if asked.commercial:
+        policy.restrict()
+        for name in _READERS:
+            policy.require_allowed(registry.entry(name))
     return Release(walk(faces, asked, seed, tick), asked, seed)
 
 

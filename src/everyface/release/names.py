@@ -45,6 +45,10 @@ class Names:
             for stem, index in stems.items()
         ]
 
+    def first(self) -> str:
+        """Return the stem of the first item's file: it tells whose seed made a release."""
+        return self.draw("file 0 0", 16)
+
     def person(self, index: int) -> str:
         """Return the pseudonym of a person."""
         return self.draw(f"person {index}", 12)
