@@ -87,7 +87,7 @@ def test_an_encrypted_key_map_opens_with_its_passphrase_alone(
     right, wrong = tmp_path / "right", tmp_path / "wrong"
     right.write_text("correct horse\n")
     wrong.write_text("wrong horse\n")
-    opened = cli("keymap", private, "--passphrase-file", right)
+    opened = cli("keymap", private, "--passphrase-file", right, "--json")
     assert opened.code == 0
     assert opened.document == read_key_map(private, "correct horse")
     refused = cli("keymap", private, "--passphrase-file", wrong)
@@ -97,6 +97,22 @@ def test_an_encrypted_key_map_opens_with_its_passphrase_alone(
     unasked = cli("keymap", private)
     assert unasked.code == 2
     assert "--passphrase-file" in unasked.err
+
+
+def test_a_key_map_says_who_is_who_and_hides_the_seed(cli, release: Path, tmp_path: Path) -> None:
+    (tmp_path / "right").write_text("correct horse\n")
+    private = tmp_path / "release.private"
+    held = read_key_map(private, "correct horse")
+    shown = cli("keymap", private, "--passphrase-file", tmp_path / "right").out
+    lines = shown.splitlines()
+    for entry in held["files"]:
+        assert [
+            *filter(lambda line: entry["released"] in line and entry["original"] in line, lines)
+        ]
+    for entry in held["refused"]:
+        assert entry["reason"] in shown
+    assert "never publish" in shown
+    assert "seed" not in shown
 
 
 def test_key_is_made_once_and_stays(cli, tmp_path: Path) -> None:
