@@ -89,8 +89,11 @@ def skin(crops: U8, points: F32) -> tuple[F32, F32]:
 
 
 def _classes(name: str, crops: U8, points: F32, side: int) -> F32:
-    """Cut the chips that the network was trained on and return its class probabilities."""
-    template = (_CHIP + _PADDING) / (1 + 2 * _PADDING) * side
+    """Cut the chips that the network was trained on and return its class probabilities.
+
+    dlib lays the square's corners on the middles of the chip's outermost pixels.
+    """
+    template = (_CHIP + _PADDING) / (1 + 2 * _PADDING) * (side - 1)
     chips = np.empty((len(crops), side, side, 3), np.uint8)
     for chip, image, mesh in zip(chips, crops, points, strict=True):
         chip[:] = crop(image, procrustes(mesh[_CHIP_POINTS], template), side)

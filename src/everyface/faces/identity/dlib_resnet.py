@@ -27,8 +27,9 @@ _FRAME = np.array(
 )
 _PADDING = 0.25
 
-TEMPLATE = (_FRAME + _PADDING) / (1 + 2 * _PADDING) * SIDE
-"""Where `dlib.get_face_chip` puts the five in a chip of 150 px with a padding of a quarter."""
+TEMPLATE = (_FRAME + _PADDING) / (1 + 2 * _PADDING) * (SIDE - 1)
+"""Where `dlib.get_face_chip` puts the five in a chip of 150 px with a padding of a quarter: dlib
+lays the square's corners on the middles of the chip's outermost pixels."""
 
 
 class DlibResNet(Recogniser):
