@@ -117,6 +117,12 @@ def test_with_nothing_to_compare_it_is_the_largest() -> None:
     assert named(Naming({0: "ann"}), faces) == ["a.jpg", "ann", "a.jpg#3"]
 
 
+def test_the_photos_own_name_is_given_once() -> None:
+    """With `each`, the largest face has the photo's name; it need not stand on the left."""
+    found = named(naming("each", PHOTOS), rows([0, 0, 0], [1, 2, 3], [50, 200, 60]))
+    assert found == ["a.jpg#1", "a.jpg", "a.jpg#3"]
+
+
 def test_a_bystander_who_is_known_is_that_person() -> None:
     faces = rows([0, 1, 1], [1, 2, 1], [100, 300, 50])
     assert named(Naming({0: "ann", 1: "bob"}), faces) == ["ann", "bob", "ann"]

@@ -57,7 +57,8 @@ def labels(crops: U8, points: F32) -> dict[str, AnyArray]:
 
 def ages(crops: U8, points: F32) -> F32:
     """Return ages in years: the expectation over the network's 81 classes."""
-    return np.asarray(_classes("age", crops, points, 64) @ _AGES)
+    # A product of matrices would round by the batch.
+    return np.asarray((_classes("age", crops, points, 64) * _AGES).sum(axis=1))
 
 
 def males(crops: U8, points: F32) -> F32:

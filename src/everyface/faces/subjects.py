@@ -169,7 +169,9 @@ def _open_photos(
         for row in here:
             if names[row] is None:
                 taken = {str(names[other]) for other in here if names[other] is not None}
-                names[row] = known.closest(vectors[row], taken) or own[row]
+                # The photo's own name may be the person's that another face was taken for.
+                free_name = own[row] if own[row] not in taken else f"{own[row]}#1"
+                names[row] = known.closest(vectors[row], taken) or free_name
                 known.add(str(names[row]), vectors[row])
 
 
