@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from everyface.registry import Registry
-from everyface.spaces.base import Drawn, Space, SynthesisSpace
 
 if TYPE_CHECKING:
     from everyface.spaces.appearance import Appearance
+    from everyface.spaces.base import Drawn, Space, SynthesisSpace
     from everyface.spaces.eigenfaces import Eigenfaces
     from everyface.spaces.embedding import Embedding
     from everyface.spaces.pixels import Pixels
@@ -36,5 +37,8 @@ SPACES: Registry[type[Space]] = Registry(
 """Every space by the name that recipes use."""
 
 
-def __getattr__(name: str) -> type[Space]:
+def __getattr__(name: str) -> Any:
+    """Import what is asked for when it is asked for: training needs no photos and no OpenVINO."""
+    if name in ("Drawn", "Space", "SynthesisSpace"):
+        return getattr(import_module("everyface.spaces.base"), name)
     return SPACES.called(name)
