@@ -33,6 +33,11 @@ _GIVES = {
 }
 
 GREY = 128
+BLUR = 0.2
+"""How far a full blur reaches, as a share of the face's size."""
+FADE = {Background.BLUR: 0.15}
+RIM = 0.03
+"""How far inside its outline a face is full: a blur fades in, flat colours end at the rim."""
 
 
 def gives_away(policy: Background | str) -> str:
@@ -40,7 +45,12 @@ def gives_away(policy: Background | str) -> str:
     return _GIVES[Background(policy)]
 
 
-def apply_background(photo: U8, faces: tuple[F32, ...] | list[F32], policy: Background | str) -> U8:
+def apply_background(
+    photo: U8,
+    faces: tuple[F32, ...] | list[F32],
+    policy: Background | str,
+    strength: float = 1.0,
+) -> U8:
     """Treat everything outside the faces of a merged photo.
 
     Parameters
@@ -52,15 +62,18 @@ def apply_background(photo: U8, faces: tuple[F32, ...] | list[F32], policy: Back
     policy
         ``keep`` nothing happens; ``blur`` removes all detail finer than a good part of the
         largest face; ``mean`` one flat colour, the mean of what is hidden; ``mask`` neutral grey.
+    strength
+        Share of the full blur, as the gate raises it step by step.
     """
     policy = Background(policy)
     if policy is Background.KEEP:
         return photo.copy()
     alpha = np.zeros(photo.shape[:2], np.float32)
     for mesh in faces:
-        alpha = np.maximum(alpha, _oval(mesh, photo.shape[:2]))
+        alpha = np.maximum(alpha, _oval(mesh, photo.shape[:2], FADE.get(policy, RIM)))
     if policy is Background.BLUR:
-        behind = _blurred(photo, max((face_size(m) for m in faces), default=max(photo.shape) / 8))
+        size = max((face_size(m) for m in faces), default=max(photo.shape) / 8)
+        behind = _blurred(photo, max(BLUR * strength * size, 1.0))
     elif policy is Background.MEAN:
         hidden = alpha < 0.5
         colour = photo[hidden].mean(0) if hidden.any() else photo.mean((0, 1))
@@ -71,23 +84,23 @@ def apply_background(photo: U8, faces: tuple[F32, ...] | list[F32], policy: Back
     return np.clip(np.rint(mixed), 0, 255).astype(np.uint8)
 
 
-def _oval(mesh: F32, shape: tuple[int, int]) -> F32:
-    """Draw a face's outline, 1 inside, softly falling to 0 before its edge."""
+def _oval(mesh: F32, shape: tuple[int, int], fade: float) -> F32:
+    """Draw a face's outline: 1 inside, falling smoothly to 0 at the edge."""
     outline = np.round(mesh[OVAL, :2] * 16).astype(np.int32)
     mask: U8 = np.zeros(shape, np.uint8)
     cv2.fillPoly(mask, [outline], 255, shift=4)
     inside: Bool = mask > 0
-    soft = 0.03 * face_size(mesh)
     depth = cv2.distanceTransform(np.pad(inside.astype(np.uint8), 1), cv2.DIST_L2, 5)[1:-1, 1:-1]
-    alpha: F32 = np.clip(depth / max(soft, 1.0), 0, 1)
+    share = np.clip(depth / max(fade * face_size(mesh), 1.0), 0, 1)
+    alpha: F32 = share * share * (3 - 2 * share)
     return alpha
 
 
-def _blurred(photo: U8, size: float) -> F32:
-    """Blur by a fifth of the face, at low resolution since no detail is left anyway."""
-    scale = min(1.0, 24.0 / size)
+def _blurred(photo: U8, sigma: float) -> F32:
+    """Blur at a low resolution, since no detail is left anyway."""
+    scale = min(1.0, 4.0 / sigma)
     shape = (max(2, round(photo.shape[1] * scale)), max(2, round(photo.shape[0] * scale)))
     low = cv2.resize(photo, shape, interpolation=cv2.INTER_AREA).astype(np.float32)
-    low = cv2.GaussianBlur(low, (0, 0), max(0.2 * size * scale, 0.5), borderType=cv2.BORDER_REFLECT)
+    low = cv2.GaussianBlur(low, (0, 0), sigma * scale, borderType=cv2.BORDER_REFLECT)
     large: F32 = cv2.resize(low, photo.shape[1::-1], interpolation=cv2.INTER_CUBIC)
     return large

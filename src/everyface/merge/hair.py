@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
-from everyface.arrays import F32, F64, U8, Bool, as_f32
+from everyface.arrays import F32, F64, U8, AnyArray, Bool, as_f32
 from everyface.faces.mesh import LEFT_BROW, LEFT_EYE, LIPS_OUTER, RIGHT_BROW, RIGHT_EYE
 from everyface.merge.pose import face_size
 from everyface.merge.tone import smooth_fit
 
 NOSTRILS = np.array([98, 97, 2, 326, 327, 278, 1, 48])
-FEATURES = (LEFT_EYE, RIGHT_EYE, LEFT_BROW, RIGHT_BROW, LIPS_OUTER, NOSTRILS)
-
+BROWS = (LEFT_BROW, RIGHT_BROW)
+FEATURES = (LEFT_EYE, RIGHT_EYE, *BROWS, LIPS_OUTER, NOSTRILS)
 
 PLAIN = 0.04
 """How far, in logarithms, plain skin may depart from its smooth model."""
@@ -36,10 +37,12 @@ class Layers:
     front: F32
 
 
-def features(points: F32, shape: tuple[int, int], grow: float) -> Bool:
+def features(
+    points: F32, shape: tuple[int, int], grow: float, parts: Sequence[AnyArray] = FEATURES
+) -> Bool:
     """Return where eyes, brows, mouth and nostrils are, grown by `grow` pixels."""
     mask = np.zeros(shape, np.uint8)
-    for part in FEATURES:
+    for part in parts:
         hull = cv2.convexHull(points[part, :2].astype(np.float32))
         cv2.fillConvexPoly(mask, np.round(hull * 16).astype(np.int32), 1, shift=4)
     size = 2 * max(1, round(grow)) + 1
@@ -117,14 +120,18 @@ def layers(image: U8, points: F32, hull: Bool) -> Layers:
 
 
 def _features_seen(chance: F32, points: F32, height: F32, size: float) -> F32:
-    """Return where the old features are, unless a fringe comes down over them."""
+    """Return where the old features are, unless a fringe comes down over them.
+
+    Brows may stand higher than the mesh has them; what is left of one is a second brow.
+    """
     forehead = ((height > 0.2) & (height < 0.7)).astype(np.float32)
     spread = 0.05 * size
     weight = cv2.GaussianBlur(forehead, (0, 0), spread)
     fringe = cv2.GaussianBlur(chance * forehead, (0, 0), spread) / np.maximum(weight, 1e-4)
     covered = np.clip((fringe - 0.5) / 0.3, 0, 1) * np.clip((height + 0.25) / 0.1, 0, 1)
     shape = (chance.shape[0], chance.shape[1])
-    return as_f32(features(points, shape, 0.035 * size) * (1 - covered))
+    seen = features(points, shape, 0.035 * size) | features(points, shape, 0.075 * size, BROWS)
+    return as_f32(seen * (1 - covered))
 
 
 def _allowed(depth: F32, height: F32) -> F32:

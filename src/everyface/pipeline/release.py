@@ -25,8 +25,8 @@ from everyface.release import Draft, Item, Settings, Signer, write
 
 _READERS = ("yunet_fp32", "face_mesh", "age", "gender")
 """The networks that every face has gone through."""
-_AGAIN = 5
-"""How often files that fail the last look are taken out and the rest written anew."""
+_AGAIN = 8
+"""How often files that fail the last look are changed or taken out, and all is written anew."""
 _AT_RISK = "an attack could still recognise somebody in it whatever face was put in"
 
 
@@ -105,7 +105,7 @@ class Release:
                     tick=tick,
                 )
             except _StillAtRiskError as found:
-                self.walked.stage.quarantine(found.rows)
+                self.walked.stage.give_up(found.rows)
         raise InputError(
             f"nothing was released to {out}: written files still fail the attacks",
             "use a stronger --background, a larger k, or --form faces",
@@ -193,8 +193,13 @@ class Release:
         if not isinstance(stage, PhotosStage):
             return ()
         photos = np.unique(stage.faces.photo[~stage.gone])
-        count = sum(stage.background(int(photo)) is not stage.policy for photo in photos)
-        return (f"in {count} photos the gate raised the background policy",) if count else ()
+        found = [stage.background(int(photo)) for photo in photos]
+        return tuple(
+            f"in {found.count((policy, strength))} photos the gate raised the background policy"
+            f" to {policy}" + (f" at {strength:.0%} of its strength" if strength < 1 else "")
+            for policy, strength in stage.raised
+            if (policy, strength) in found
+        )
 
     def refused(self) -> list[tuple[Path, str]]:
         """Return the photos set aside and why: those refused on reading, and by the gate."""

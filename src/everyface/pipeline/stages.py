@@ -16,8 +16,15 @@ from everyface.faces.photo import read_photo
 from everyface.merge import Background, Surrogate, apply_background, into_photo, place
 from everyface.pipeline.pool import Painter
 
-RAISED = (Background.BLUR, Background.MASK)
-"""Stronger background policies, in the order in which the gate raises them."""
+RAISED = (
+    (Background.BLUR, 0.15),
+    (Background.BLUR, 0.25),
+    (Background.BLUR, 0.5),
+    (Background.BLUR, 1.0),
+    (Background.MASK, 1.0),
+)
+"""Stronger background policies and their strengths, in the order in which the gate raises them.
+The first look like a lens with little depth of field."""
 
 
 class FacesStage:
@@ -56,6 +63,10 @@ class FacesStage:
     def set(self, unit: int, state: int) -> None:
         """As `Stage.set`."""
         self.state[unit] = state
+
+    def give_up(self, rows: I64) -> None:
+        """Do what is left for faces that fail the last look: set them aside."""
+        self.quarantine(rows)
 
     def quarantine(self, rows: I64) -> I64:
         """Drop the whole groups, so that none is left below k."""
@@ -96,7 +107,7 @@ class PhotosStage(FacesStage):
     ) -> None:
         super().__init__(painter, ranked, unit, unit)
         self.faces, self.policy = faces, policy
-        raised = RAISED if policy is Background.KEEP else RAISED[1:]
+        raised = RAISED if policy is Background.KEEP else RAISED[-1:]
         self.raised = () if policy is Background.MASK else raised
         self.level = np.zeros(len(ranked), dtype=np.int64)
         self._rows = _rows_by_photo(faces.photo)
@@ -112,10 +123,19 @@ class PhotosStage(FacesStage):
         if state < codes:
             self.state[unit] = state
 
-    def background(self, photo: int) -> Background:
-        """Return the policy of a photo: the strongest that a face in it needs."""
+    def background(self, photo: int) -> tuple[Background, float]:
+        """Return the policy of a photo and its strength: the strongest that a face in it needs."""
         level = int(self.level[self.unit[self._rows[photo]]].max())
-        return self.raised[level - 1] if level else self.policy
+        return self.raised[level - 1] if level else (self.policy, 1.0)
+
+    def give_up(self, rows: I64) -> None:
+        """Raise the background of faces that fail the last look; set aside those at the end."""
+        units = np.unique(self.unit[rows])
+        last = units[self.level[units] >= len(self.raised)]
+        self.level[np.setdiff1d(units, last)] += 1
+        ended = rows[np.isin(self.unit[rows], last)]
+        if len(ended):
+            self.quarantine(ended)
 
     def quarantine(self, rows: I64) -> I64:
         """Drop every photo in which one of the faces stands."""
@@ -147,10 +167,11 @@ class PhotosStage(FacesStage):
             image = into_photo(
                 image, self.faces.points[row], self._surrogate(int(row)), others=others
             )
-        policy = self.background(photo)
+        policy, strength = self.background(photo)
         if policy is Background.KEEP:
             return image
-        return apply_background(image, tuple(self.placed(int(row)) for row in rows), policy)
+        meshes = tuple(self.placed(int(row)) for row in rows)
+        return apply_background(image, meshes, policy, strength)
 
     def _photos(self, photos: I64) -> Iterator[tuple[int, U8]]:
         """Render photos on all cores, a few at a time."""
