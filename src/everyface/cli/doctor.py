@@ -24,10 +24,9 @@ from everyface.errors import EveryfaceError
 GOOD, NOTE, BAD = "good", "note", "bad"
 
 _EXTRAS = {
-    "dlib": ("dlib", "a second recogniser attacks the release", "pip install 'everyface[dlib]'"),
     "torch": (
         "torch",
-        "FaceNet can be converted, models trained",
+        "networks can be trained, and FaceNet attacks too once it was pulled",
         "pip install 'everyface[torch]'",
     ),
 }
