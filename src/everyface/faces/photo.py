@@ -108,7 +108,7 @@ def _files(path: Path) -> Iterator[Path]:
     """Yield a file itself, or what a folder holds."""
     try:
         if not path.is_dir():
-            path.stat()
+            path.lstat()
             yield path
             return
     except OSError as error:

@@ -61,7 +61,7 @@ class Neighbour:
         if n < 2:
             raise InputError(
                 "there is one group alone, so it has no neighbour",
-                "add people, lower k, or use the rule mean",
+                "add people, lower k, or use a recipe that needs one group only, as k-same-m",
             )
         depth = n - 1 if depth is None else min(depth, n - 1)
         cost = None if self.cost is None else self._checked(self.cost, n)
