@@ -31,6 +31,7 @@ from everyface.arrays import F32, U8
 from everyface.errors import InputError
 from everyface.faces.identity import Recogniser, embedded, recogniser
 from everyface.files import write_bytes, writing
+from everyface.models import policy, registry
 from everyface.models.store import cache_folder
 from everyface.progress import Tick, silent
 from everyface.spaces.latent.edits import Edits
@@ -57,6 +58,7 @@ VARIATION: dict[str, tuple[float, float]] = {
 
 _RECIPE = 2  # raised when this module would paint other people from the same seed
 _CHUNK = 16
+_PAINTERS = ("stylegan_mapping", "stylegan_synthesis")
 _READ = 0  # the layer whose style foretells a portrait's pose and smile
 _WHO = "who.npz"
 
@@ -105,6 +107,8 @@ def make(
             f"{n} people with {photos} photos of {size} px cannot be made",
             f"ask for 1 person or more, 1 to 26 photos, 64 to {FULL} px",
         )
+    for name in _PAINTERS:  # also where everybody was painted before
+        policy.require_allowed(registry.entry(name))
     order = _Order(seed, photos, size)
     stock = order.folder()
     with writing(stock):
