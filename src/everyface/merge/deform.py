@@ -45,7 +45,7 @@ def _move(points: F64, start: F64, end: F64, alpha: float) -> F64:
             real += weight[i] * (ax * bx + ay * by)
             imaginary += weight[i] * (ax * by - ay * bx)
             scale += weight[i] * (ax * ax + ay * ay)
-        if scale > 0:
+        if scale > 1e-12 * total:  # the handles do not all fall together
             real, imaginary = real / scale, imaginary / scale
         else:
             real = 1.0
