@@ -3,23 +3,59 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from everyface.arrays import F64, I32, AnyArray, Bool
+from everyface.arrays import F32, F64, I32, I64, AnyArray, Bool
 from everyface.errors import InputError, TooFewPeopleError
+
+_NUMBERS = 1 << 22
+"""How many numbers of a table are looked at together."""
+
+
+def blocks(rows: int, columns: int) -> Iterator[slice]:
+    """Cut the rows of a table into blocks small enough to be worked on in memory."""
+    step = max(1, _NUMBERS // max(columns, 1))
+    for start in range(0, rows, step):
+        yield slice(start, min(start + step, rows))
 
 
 def require_table(codes: AnyArray) -> None:
     """Refuse what is not one row of finite numbers a face, naming the first row that is not."""
     if codes.ndim != 2 or codes.shape[1] == 0:
         raise InputError(f"codes have the shape {codes.shape}", "give one row of numbers a face")
-    bad = np.flatnonzero(~np.isfinite(codes).all(axis=1))
-    if len(bad):
-        raise InputError(f"row {bad[0]} of the codes holds NaN or infinity", "remove that row")
+    for block in blocks(*codes.shape):
+        bad = np.flatnonzero(~np.isfinite(codes[block]).all(axis=1))
+        if len(bad):
+            row = block.start + bad[0]
+            raise InputError(f"row {row} of the codes holds NaN or infinity", "remove that row")
+
+
+def one_row_each(codes: AnyArray, people: AnyArray) -> tuple[AnyArray, I64]:
+    """Average the rows of each person to one; also say which of these rows each row went to.
+
+    People stand in the order of their names. Where every row is somebody else and they stand in
+    order already, nothing is copied. The means have the type of the codes.
+    """
+    names, where, photos = np.unique(people, return_inverse=True, return_counts=True)
+    where = where.astype(np.int64)
+    order = np.argsort(where, kind="stable")
+    if len(names) == len(codes):
+        ordered: AnyArray = codes if (order == np.arange(len(codes))).all() else codes[order]
+        return ordered, where
+    means = np.zeros((len(names), codes.shape[1]), codes.dtype)
+    ends = np.cumsum(photos)
+    for block in blocks(len(names), int(codes.shape[1] * photos.max())):
+        first = ends[block.start] - photos[block.start]
+        rows = order[first : ends[block.stop - 1]]
+        part = np.zeros((block.stop - block.start, codes.shape[1]))
+        np.add.at(part, where[rows] - block.start, codes[rows] / photos[where[rows], None])
+        means[block] = part
+    return means, where
 
 
 @dataclass(frozen=True)
@@ -57,7 +93,9 @@ class Partition:
         group = (keys // len(names)).astype(np.int64)
         heads = np.bincount(group, minlength=self.n_groups)
         weight = 1.0 / (photos[where] * heads[self.labels[rows]])
-        np.add.at(means, self.labels[rows], codes[rows] * weight[:, None])
+        for block in blocks(len(rows), codes.shape[1]):
+            some = rows[block]
+            np.add.at(means, self.labels[some], codes[some] * weight[block, None])
         return means
 
 
@@ -78,6 +116,8 @@ class Grouping(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
     name: ClassVar[str]
     pairs: ClassVar[int] = 1
     """How many groups of k the method needs at the least (2 for opposed groupings)."""
+    streams: ClassVar[bool] = False
+    """Whether the method takes float32 as it is, also from a memory map; others get float64."""
 
     labels_: I32
     partition_: Partition
@@ -88,7 +128,10 @@ class Grouping(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def _partition(self, X: F64, rng: np.random.Generator) -> Partition:
-        """Group the rows of `X`, one row a subject, at least `pairs * k` of them."""
+        """Group the rows of `X`, one row a subject, at least `pairs * k` of them.
+
+        Where the method `streams`, `X` may be float32 and lie on disk.
+        """
 
     def fit(
         self,
@@ -99,16 +142,15 @@ class Grouping(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
     ) -> Self:
         """Group the rows of `X`; rows with equal `subjects` are one person."""
         X, people = self._checked(X, subjects)
-        names, where, counts = np.unique(people, return_inverse=True, return_counts=True)
-        if len(names) < self.pairs * self.k:
+        heads = len(np.unique(people))
+        if heads < self.pairs * self.k:
             raise TooFewPeopleError(
                 f"{self.name} with k = {self.k} needs at least {self.pairs * self.k} people, "
-                f"but there are {len(names)}",
+                f"but there are {heads}",
                 "lower k or add people",
             )
-        means = np.zeros((len(names), X.shape[1]))
-        np.add.at(means, where, X / counts[where, None])
-        found = self._partition(means, np.random.default_rng(self.random_state))
+        rows, where = one_row_each(X, people)
+        found = self._partition(rows, np.random.default_rng(self.random_state))
         self._require_k(found)
         self.partition_ = Partition(
             labels=found.labels[where],
@@ -128,8 +170,10 @@ class Grouping(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Group the rows of `X` and return one label a row."""
         return self.fit(X, subjects=subjects).labels_
 
-    def _checked(self, X: AnyArray, subjects: AnyArray | None) -> tuple[F64, AnyArray]:
-        X = np.asarray(X, dtype=np.float64)
+    def _checked(self, X: AnyArray, subjects: AnyArray | None) -> tuple[F64 | F32, AnyArray]:
+        X = np.asarray(X)
+        if not self.streams or X.dtype != np.float32:
+            X = np.asarray(X, dtype=np.float64)
         k: object = self.k
         if not isinstance(k, int | np.integer) or k < 2:
             raise InputError(

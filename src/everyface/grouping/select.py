@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from sklearn.base import clone
 
-from everyface.arrays import F64, I32, I64, AnyArray
+from everyface.arrays import I32, I64, AnyArray
 from everyface.errors import InputError, TooFewPeopleError
-from everyface.grouping.base import Grouping, Partition, require_table
+from everyface.grouping.base import Grouping, Partition, blocks, require_table
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,12 @@ class Selection:
 
 
 def fit_within(
-    grouping: Grouping, X: AnyArray, within: AnyArray, *, subjects: AnyArray | None = None
+    grouping: Grouping,
+    X: AnyArray,
+    within: AnyArray,
+    *,
+    subjects: AnyArray | None = None,
+    **each: AnyArray,
 ) -> Selection:
     """Group the rows of `X` within each value of a label.
 
@@ -62,8 +67,12 @@ def fit_within(
         most of them have (of equally many, the first in order).
     subjects
         Who each row shows; None means that every row is somebody else.
+    each
+        What else the grouping's `fit` takes, one value a row.
     """
-    codes: F64 = np.asarray(X, dtype=np.float64)
+    codes = np.asarray(X)
+    if codes.dtype != np.float32:
+        codes = np.asarray(X, dtype=np.float64)
     require_table(codes)  # here, where rows still have the caller's numbers
     people = np.arange(len(codes)) if subjects is None else np.asarray(subjects)
     if len(within) != len(codes) or len(people) != len(codes):
@@ -71,7 +80,7 @@ def fit_within(
             f"{len(within)} label values and {len(people)} subjects for {len(codes)} rows",
             "give one of each a row",
         )
-    value = _one_value_each(np.array([str(v) for v in within]), people)
+    value = one_value_each(np.array([str(v) for v in within]), people)
     classes = _large_enough(grouping, codes, people, value)
     labels = np.empty(len(codes), dtype=np.int32)
     core = np.ones(len(codes), dtype=np.bool_)
@@ -81,7 +90,8 @@ def fit_within(
     for number, names in enumerate(classes):
         rows = np.flatnonzero(np.isin(value, names))
         part = clone(grouping).set_params(random_state=_seed(grouping, number))
-        found = part.fit(codes[rows], subjects=people[rows]).partition_
+        own = {name: np.asarray(values)[rows] for name, values in each.items()}
+        found = part.fit(codes[rows], subjects=people[rows], **own).partition_
         fitted[names] = part
         labels[rows] = found.labels + groups
         if found.partner is not None:
@@ -108,7 +118,7 @@ def _seed(grouping: Grouping, number: int) -> int | None:
     return int(np.random.SeedSequence([grouping.random_state, number]).generate_state(1)[0])
 
 
-def _one_value_each(value: AnyArray, people: AnyArray) -> AnyArray:
+def one_value_each(value: AnyArray, people: AnyArray) -> AnyArray:
     """Give all rows of a person the value that most of them have."""
     names, where = np.unique(people, return_inverse=True)
     if len(names) == len(people):
@@ -122,7 +132,7 @@ def _one_value_each(value: AnyArray, people: AnyArray) -> AnyArray:
 
 
 def _large_enough(
-    grouping: Grouping, X: F64, people: AnyArray, value: AnyArray
+    grouping: Grouping, X: AnyArray, people: AnyArray, value: AnyArray
 ) -> list[tuple[str, ...]]:
     """Join values until each class has as many people as the grouping needs."""
     need = grouping.pairs * grouping.k
@@ -139,7 +149,8 @@ def _large_enough(
     classes: list[tuple[str, ...]] = [(str(name),) for name in names]
     heads = np.bincount(kind[first], minlength=len(names))
     sums = np.zeros((len(names), X.shape[1]))
-    np.add.at(sums, kind, X / photos[person, None])  # of people, not photos
+    for block in blocks(*X.shape):
+        np.add.at(sums, kind[block], X[block] / photos[person[block], None])  # of people
     while heads.min() < need:
         small = int(np.argmin(heads))
         apart = np.linalg.norm(sums / heads[:, None] - sums[small] / heads[small], axis=1)

@@ -1,0 +1,94 @@
+"""Tables of squared distances, and what is read off them: near people, and a first grouping.
+
+Sums run over the dimensions in one order and never through a matrix library, so that the same
+codes give the same bits with any number of threads. All of this is compiled.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everyface.arrays import F32, I32, I64
+from everyface.compiled import compiled
+
+
+@compiled
+def distances(X: F32) -> F32:
+    """Return the squared distance of every two rows."""
+    n, d = X.shape
+    flipped = X.T.copy()
+    D = np.zeros((n, n), np.float32)
+    for i in range(n):
+        row = D[i]
+        for c in range(d):
+            column, value = flipped[c], X[i, c]
+            for j in range(i + 1, n):
+                step = column[j] - value
+                row[j] += step * step
+    for i in range(n):
+        for j in range(i):
+            D[i, j] = D[j, i]
+    return D
+
+
+@compiled
+def nearest_first(D: F32, count: int) -> I32:
+    """Return for each row the `count` others that are nearest, nearest first, ties by index."""
+    n = len(D)
+    near = np.empty((n, count), np.int32)
+    for i in range(n):
+        row = D[i].copy()
+        row[i] = np.inf
+        limit = np.partition(row, count - 1)[count - 1]
+        within = np.flatnonzero(row <= limit)
+        order = np.argsort(row[within], kind="mergesort")
+        near[i] = within[order[:count]]
+    return near
+
+
+@compiled
+def _take(D: F32, labels: I32, seed: int, count: int, group: int) -> I64:
+    """Put `seed` and the `count` − 1 nearest who are still free into a group; return them."""
+    row = D[seed].copy()
+    for j in range(len(row)):
+        if labels[j] >= 0:
+            row[j] = np.inf
+    row[seed] = -1.0
+    limit = np.partition(row, count - 1)[count - 1]
+    within = np.flatnonzero(row <= limit)
+    taken = within[np.argsort(row[within], kind="mergesort")[:count]]
+    labels[taken] = group
+    return taken
+
+
+@compiled
+def outside_in(D: F32, k: int) -> I32:
+    """Group by MDAV (thesis Alg. 2) on a table of distances.
+
+    The person furthest from the mean of all who are left is the one whose squared distances to
+    them sum to most: the sum is their number times the squared distance to the mean, plus a
+    constant.
+    """
+    n = len(D)
+    labels = np.full(n, -1, np.int32)
+    sums = np.zeros(n)
+    for i in range(n):
+        sums += D[i]
+    left, group, turn = n, 0, 0
+    seed = 0
+    while left >= 2 * k:
+        furthest, most = -1, -np.inf
+        for i in range(n):
+            apart = sums[i] if turn % 2 == 0 else np.float64(D[seed, i])
+            if labels[i] < 0 and apart > most:
+                furthest, most = i, apart
+        seed = furthest
+        for gone in _take(D, labels, seed, k, group):
+            sums -= D[gone]
+        left -= k
+        group += 1
+        turn = 0 if left < 2 * k + k * (1 - turn % 2) else turn + 1
+    for i in range(n):
+        if labels[i] < 0:
+            labels[i] = group
+    return labels
