@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from everyface.faces import FaceSet
 from everyface.merge import deform, photo
 from everyface.merge.deform import backward, dense, lattice, move
 
@@ -90,7 +89,7 @@ def test_points_follow_the_picture() -> None:
         assert after + field[round(float(y)), round(float(x))] == pytest.approx(before, abs=0.6)
 
 
-def test_where_nothing_is_bent_the_picture_is_the_same_bytes(faces: FaceSet) -> None:
+def test_where_nothing_is_bent_the_picture_is_the_same_bytes() -> None:
     image = np.random.default_rng(0).integers(0, 256, (60, 80, 3), dtype=np.uint8)
     assert photo._bend(image, np.zeros((7, 9, 2), np.float32)) is image
     one = np.zeros((7, 9, 2), np.float32)
