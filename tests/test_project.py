@@ -132,6 +132,16 @@ def test_options_that_the_documents_name_exist() -> None:
         assert named <= known, shown(page)
 
 
+def test_tests_that_the_documents_name_exist() -> None:
+    tests = sorted((ROOT / "tests").rglob("test_*.py"))
+    held = set(re.findall(r"def (test_\w+)", "\n".join(path.read_text("utf-8") for path in tests)))
+    for page in PAGES:
+        text = page.read_text("utf-8")
+        assert set(re.findall(r"`(test_\w+)`", text)) <= held, shown(page)
+        for name in re.findall(r"`((?:tests/[\w/]+/)?test_\w+\.py)`", text):
+            assert any(shown(path).endswith(name) for path in tests), f"{shown(page)}: {name}"
+
+
 def test_make_targets_that_the_documents_name_exist() -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
