@@ -1,13 +1,16 @@
 """Publish face photos in which nobody can be singled out, and prove it.
 
-The whole walk in four calls:
+The whole walk in four calls, on a folder that holds a folder of photos for each person:
 
 >>> import everyface as ef
->>> faces = ef.read(photos, subjects="folder")
+>>> faces = ef.read(["photos/"], subjects="folder")
 >>> release = ef.anonymize(faces, k=5)
->>> folder = release.save("release")
->>> ef.verify(folder).guarantee
+>>> release.save("release")
+PosixPath('...release')
+>>> ef.verify("release").guarantee
 'k-anonymous'
+
+The folder ``release`` is what may be published; ``release.private`` beside it is not.
 """
 
 from __future__ import annotations

@@ -79,6 +79,17 @@ def read(
     ------
     InputError
         Nothing that was given can be used.
+
+    Examples
+    --------
+    >>> import everyface as ef
+    >>> faces = ef.read("photos", subjects="folder")
+    >>> len(faces.photos), len(faces), faces.n_subjects
+    (24, 24, 12)
+    >>> faces.subjects[faces.subject[0]], faces.labels["gender"][0] in ("female", "male")
+    ('person_001', True)
+    >>> [refusal.reason for refusal in faces.refused]
+    []
     """
     photos = find_photos(paths)
     said = naming(subjects, photos)

@@ -22,6 +22,7 @@ from everyface.pipeline.stages import PhotosStage
 from everyface.pipeline.walk import Walked, walk
 from everyface.progress import Tick, silent
 from everyface.release import Draft, Item, Settings, Signer, write
+from everyface.spaces.components import one_thread
 
 _READERS = ("yunet_fp32", "face_mesh", "age", "gender")
 """The networks that every face has gone through."""
@@ -56,6 +57,7 @@ class Release:
     options: Options
     seed: int = field(repr=False)
 
+    @one_thread()
     def save(
         self,
         out: str | Path,
@@ -85,6 +87,16 @@ class Release:
         -------
         Path
             The release.
+
+        Examples
+        --------
+        >>> import everyface as ef
+        >>> release = ef.anonymize(faces, k=3, recipe="k-same-m")
+        >>> folder = release.save("for-publication", private=Path("for-me-alone"))
+        >>> sorted(path.name for path in folder.iterdir())
+        ['README.txt', 'certificate.json', 'certificate.sig', 'images']
+        >>> len(list((folder / "images").iterdir()))
+        24
         """
         settings = Settings(
             seed=self.seed,
@@ -111,6 +123,7 @@ class Release:
             "use a stronger --background, a larger k, or --form faces",
         )
 
+    @one_thread()
     def image(self, row: int) -> U8:
         """Return the file of one face (faces form) or of its photo (photos form)."""
         return self._render((row,))
@@ -243,6 +256,23 @@ def anonymize(
     **options
         The rest of `everyface.pipeline.Options`: form, background, select, gate, max_risk,
         commercial.
+
+    Returns
+    -------
+    Release
+        What can be looked at, and saved.
+
+    Examples
+    --------
+    >>> import everyface as ef
+    >>> release = ef.anonymize(faces, k=4, recipe="k-same-m", random_state=42)
+    >>> release.walked.guarantee.level.label
+    'k-anonymous'
+    >>> import numpy as np
+    >>> int(np.bincount(release.walked.partition.labels).min())  # people in the smallest group
+    4
+    >>> release.image(0).shape  # the face that stands for the first one
+    (512, 512, 3)
     """
     seed = new_seed() if random_state is None else random_state
     asked = Options(k=k, recipe=recipe, **options)

@@ -81,6 +81,24 @@ def verify(path: Path, key: str | Path | None = None) -> Verified:
     ------
     ReleaseBreachError
         With every breach that was found.
+
+    Examples
+    --------
+    >>> import everyface as ef
+    >>> found = ef.verify("release")
+    >>> found.k, found.k_reached >= found.k, found.people_counted
+    (5, True, True)
+    >>> found.remarks
+    ('no key was given: anybody could have signed this release',)
+
+    A release in which anything was changed does not pass:
+
+    >>> note = found.path / "images" / "note.txt"
+    >>> _ = note.write_text("These are the people of ward 7.")
+    >>> ef.verify("release")
+    Traceback (most recent call last):
+    everyface.release.breach.ReleaseBreachError: ...
+    >>> note.unlink()
     """
     root = Path(path)
     if not root.is_dir():
