@@ -60,8 +60,9 @@ class Neighbour:
         n = len(centres)
         if n < 2:
             raise InputError(
-                "there is one group alone, so it has no neighbour",
-                "add people, lower k, or use a recipe that needs one group only, as k-same-m",
+                f"{len(codes)} people make one group alone, so no other group can lend its face",
+                "add people, lower k (two groups need twice as many), or use a recipe that needs "
+                "one group only, as k-same-m",
             )
         depth = n - 1 if depth is None else min(depth, n - 1)
         cost = None if self.cost is None else self._checked(self.cost, n)
