@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 from everyface.faces import mesh
 from everyface.faces.mesh import CANONICAL, MIRROR, OVAL, POINTS, TRIANGLES
+from everyface.models import store
 
 HIDDEN = {470, 472, 475, 477}
 
@@ -100,6 +102,55 @@ def test_five_are_the_recognisers_landmarks() -> None:
     for iris, eye in ((468, mesh.LEFT_EYE), (473, mesh.RIGHT_EYE)):
         low, high = CANONICAL[eye].min(axis=0), CANONICAL[eye].max(axis=0)
         assert (low[:2] < CANONICAL[iris, :2]).all() and (CANONICAL[iris, :2] < high[:2]).all()
+
+
+def varint(data: bytes, at: int) -> tuple[int, int]:
+    """A number of a protocol buffer, and the place after it."""
+    value = shift = 0
+    while True:
+        value |= (data[at] & 127) << shift
+        at, shift = at + 1, shift + 7
+        if data[at - 1] < 128:
+            return value, at
+
+
+def numbered(data: bytes) -> Iterator[tuple[int, int | bytes]]:
+    """The fields of a protocol buffer."""
+    at = 0
+    while at < len(data):
+        key, at = varint(data, at)
+        if key & 7 == 0:
+            value, at = varint(data, at)
+            yield key >> 3, value
+            continue
+        length, at = (4, at) if key & 7 == 5 else varint(data, at)
+        yield key >> 3, data[at : at + length]
+        at += length
+
+
+def test_it_is_mediapipes_own_but_for_the_eyes() -> None:
+    """Its file has vertices (field 3: x, y, z and two of a texture) and triangles (field 4), in
+    axes that point up and to the camera, so that they run the other way round."""
+    whole = store.fetch("mesh_geometry").read_bytes()
+    [geometry] = [value for field, value in numbered(whole) if field == 1]
+    assert isinstance(geometry, bytes)
+    held = list(numbered(geometry))
+    theirs = np.array([value for field, value in held if field == 4]).reshape(-1, 3)[:, ::-1]
+    packed = b"".join(value for field, value in held if field == 3 and isinstance(value, bytes))
+    vertices = np.frombuffer(packed, "<f4").reshape(-1, 5)[:, :3] * [1, -1, -1]
+
+    def oriented(triangles: np.ndarray) -> set[tuple[int, ...]]:
+        return {tuple(np.roll(t, -int(t.argmin())).tolist()) for t in triangles}
+
+    ours, kept = oriented(TRIANGLES), oriented(theirs)
+    irises = set(range(468, POINTS))
+    eyes = {*mesh.LEFT_EYE.tolist(), *mesh.RIGHT_EYE.tolist()}
+    for triangle in (ours - kept) | (kept - ours):
+        assert set(triangle) <= eyes | irises
+    assert len(kept) == 898 and len(kept - ours) <= 28
+    # The shipped mean face is another than MediaPipe's, at its size and place.
+    apart = np.linalg.norm(vertices - CANONICAL[:468], axis=1)
+    assert apart.mean() < 0.4 and apart.max() < 1.5
 
 
 def test_nobody_can_change_them() -> None:

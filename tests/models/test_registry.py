@@ -68,6 +68,7 @@ def test_siblings_travel_together():
         "face_mesh",
         "mesh_detector",
         "blendshapes",
+        "mesh_geometry",
     }
 
 
