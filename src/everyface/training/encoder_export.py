@@ -16,18 +16,29 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 from everyface.arrays import AnyArray
 from everyface.errors import ModelError
 from everyface.files import write_bytes
+from everyface.spaces.latent.encoder import opened
 from everyface.training.encoder_net import SIDE, Encoder
+
+_AWAY = 0.05
+"""How far the file's codes may be from the network's, in parts of their length."""
 
 _SMALL = 1 << 12
 """Tensors of fewer numbers stay as they are."""
 
 
 def export(state: Mapping[str, Any], out: Path) -> int:
-    """Write the encoder with these weights, and return the file's size."""
+    """Write the encoder with these weights, read it back and compare; return the file's size."""
     network = Encoder()
     network.load_state_dict(dict(state))
     data = packed(as_onnx(folded(network.eval())))
     write_bytes(out, data)
+    torch.manual_seed(0)
+    pair = torch.rand(2, 6, SIDE, SIDE) * 2 - 1
+    with torch.no_grad():
+        wanted = network(pair).numpy()
+    away = np.linalg.norm(opened(out).run(pair.numpy())["step"] - wanted)
+    if away > _AWAY * np.linalg.norm(wanted):
+        raise ModelError(f"{out} does not say what the trained encoder says")
     return len(data)
 
 
