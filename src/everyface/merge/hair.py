@@ -72,9 +72,8 @@ def upness(points: F32, shape: tuple[int, int]) -> F32:
 
 
 def _cost(lab: F32, model: F32, precision: F64) -> F32:
-    rest = (lab - model).reshape(-1, 3)
-    cost = np.einsum("ni,ij,nj->n", rest, precision, rest)
-    return as_f32(cost.reshape(lab.shape[:2]))
+    rest = lab - model
+    return as_f32(cv2.transform(rest * cv2.transform(rest, precision), np.ones((1, 3))))
 
 
 def layers(image: U8, points: F32, hull: Bool) -> Layers:

@@ -11,7 +11,7 @@ from everyface.arrays import F32, U8, AnyArray, Bool, as_f32
 from everyface.errors import InputError
 from everyface.faces.faceset import POINTS
 from everyface.faces.mesh import OVAL, TRIANGLES
-from everyface.merge import deform, grain, hair, tone
+from everyface.merge import deform, glasses, grain, hair, tone
 from everyface.merge.background import Background, apply_background
 from everyface.merge.frame import Box, Small, box_of
 from everyface.merge.pose import face_size, place
@@ -96,6 +96,8 @@ def into_photo(
     small = Small.of(near, tight, size)
     old = target.copy()
     old[:, :2] = _follow(target[:, :2] - roi.origin, shift, roi.shape) + roi.origin
+    bare = glasses.removed(near.of(out), small.points(old), small.points(mesh), small)
+    near.of(out)[~_hull_mask(guards, near)] = bare[~_hull_mask(guards, near)]
     held = _hull_mask(guards, tight)
     tight.of(out)[:] = _lay(near.of(out), tight.of(out), old, mesh, face, small, held)
     policy = Background(background)

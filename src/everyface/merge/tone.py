@@ -5,11 +5,14 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from everyface.arrays import F32, F64, U8, Bool, as_f32
+from everyface.arrays import F32, U8, Bool, as_f32
 from everyface.merge.membrane import FREE, KNOWN, OUTSIDE, solve
 
 SOFT = 20.0
 """Added before the logarithm, so that a gain does not tear noise out of the darks."""
+
+WITNESSES = 6000
+"""Fits go by about so many pixels: six numbers need no more."""
 
 STEP = 0.2
 """The largest difference, in logarithms, that the light's fit may leave at the rim of bare skin;
@@ -32,14 +35,15 @@ def from_log(image: F32) -> F32:
     return as_f32(cv2.exp(image) - np.float32(SOFT))
 
 
-def _terms(weights: F32, degree: int) -> F64:
+def _terms(weights: F32, degree: int) -> F32:
     """Return the monomials in x and y, centred on the weights, in units of twice their spread."""
     y, x = np.mgrid[: weights.shape[0], : weights.shape[1]].astype(np.float64)
     share = weights / weights.sum()
     x, y = x - (share * x).sum(), y - (share * y).sum()
     unit = 2 * np.sqrt((share * (x * x + y * y)).sum() / 2) + 1e-6
     x, y = x / unit, y / unit
-    return np.stack([np.ones_like(x), x, y, x * x, x * y, y * y][: 3 * degree], -1)
+    powers = [np.ones_like(x), x, y, x * x, x * y, y * y][: 3 * degree]
+    return np.stack([power.astype(np.float32) for power in powers], -1)
 
 
 def smooth_fit(values: F32, weights: F32, ridge: float = 0.002, degree: int = 2) -> F32:
@@ -49,18 +53,19 @@ def smooth_fit(values: F32, weights: F32, ridge: float = 0.002, degree: int = 2)
     of who it falls on.
     """
     terms = _terms(weights, degree)
-    chosen = weights > 0
-    a, b, w = terms[chosen], values[chosen].astype(np.float64), weights[chosen].astype(np.float64)
+    chosen = np.flatnonzero(weights > 0)
+    chosen = chosen[:: 1 + len(chosen) // WITNESSES]
+    a, b = (part.reshape(-1, part.shape[-1])[chosen].astype(np.float64) for part in (terms, values))
+    w = weights.ravel()[chosen].astype(np.float64)
     penalty = ridge * len(a) * np.diag([0.0, 1, 1, 4, 4, 4][: 3 * degree])
     now = w
     for _ in range(4):
-        fit = np.linalg.solve(
-            (a * now[:, None]).T @ a + penalty + 1e-9 * np.eye(3 * degree), (a * now[:, None]).T @ b
-        )
+        weighed = (a * now[:, None]).T
+        fit = np.linalg.solve(weighed @ a + penalty + 1e-9 * np.eye(3 * degree), weighed @ b)
         error = np.abs(b - a @ fit).mean(1)
         scale = 1.5 * float(np.median(error)) + 1e-4
         now = w / (1 + (error / scale) ** 2)
-    return (terms @ fit).astype(np.float32)
+    return as_f32(terms @ fit.astype(np.float32))
 
 
 def correction(target: F32, source: F32, face: Bool, skin: F32, rim: F32) -> F32:

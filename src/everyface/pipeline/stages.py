@@ -15,6 +15,7 @@ from everyface.faces.faceset import FaceSet
 from everyface.faces.photo import read_photo
 from everyface.merge import Background, Surrogate, apply_background, into_photo, place
 from everyface.pipeline.pool import Painter
+from everyface.spaces.components import one_thread
 
 RAISED = (
     (Background.BLUR, 0.15),
@@ -143,6 +144,7 @@ class PhotosStage(FacesStage):
         self.gone[gone] = True
         return gone
 
+    @one_thread()
     def probes(self, rows: I64) -> Probes:
         """Merge the photos in which the faces stand, and cut the faces out again."""
         found: dict[int, tuple[U8, F32]] = {}

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import re
 import struct
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -152,8 +153,9 @@ def _scan(data: bytes, at: int) -> bytes:
 def _read_scan(scan: bytes, shape: Shape) -> None:
     """Read every code of the scan: it must end with the last block, padded with ones."""
     blocks = -(-shape.width // 8) * -(-shape.height // 8)
-    reader = _compiled() if len(scan) > LARGE else read_codes
-    end = int(reader(*_input(scan, compiled=len(scan) > LARGE), blocks, 8 * len(scan)))
+    fast = len(scan) > LARGE or "numba" in sys.modules
+    reader = _compiled() if fast else read_codes
+    end = int(reader(*_input(scan, compiled=fast), blocks, 8 * len(scan)))
     if end < 0:
         raise UncleanError("damaged", "its scan is not made of the codes of a picture")
     left = 8 * len(scan) - end
