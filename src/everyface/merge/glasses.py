@@ -20,7 +20,7 @@ WORN = 0.29
 CONTRAST = 0.10
 """The contrast in log brightness from which a thin line beside the eyes is taken for an arm."""
 
-SLIM = (0.14, 0.014)
+SLIM = (0.2, 0.022)
 """The most that an arm is high, in face sizes, and covers, in their squares; hair is more."""
 
 
@@ -74,21 +74,24 @@ def arms(image: U8, points: F32, hull: Bool) -> F32:
     band = _beside(points, shape, size)
     inner = cv2.distanceTransform(hull.astype(np.uint8), cv2.DIST_L2, 3)
     line = ((dark | bright) & band & (inner < 0.12 * size)).astype(np.uint8)
-    _, label, stats, _ = cv2.connectedComponentsWithStats(line)
+    _, label = cv2.connectedComponents(line)
     roots = np.unique(label[(line > 0) & (inner > 0) & (inner < 0.1 * size)])
-    slim = [
-        root
-        for root in roots[roots > 0]
-        if stats[root, cv2.CC_STAT_HEIGHT] < SLIM[0] * size
-        and stats[root, cv2.CC_STAT_AREA] < SLIM[1] * size * size
-    ]
+    slim = [root for root in roots[roots > 0] if _slim((label == root) & ~hull, size)]
     kept = np.isin(label, slim).astype(np.uint8)
     grow = 2 * max(1, round(0.014 * size)) + 1
     kept = cv2.dilate(kept, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (grow, grow)))
     return as_f32(kept)
 
 
-def removed(image: U8, points: F32, face: F32, small: Small) -> U8:
+def _slim(part: Bool, size: float) -> bool:
+    """Tell whether what lies outside the face is as thin as an arm."""
+    high = np.flatnonzero(part.any(axis=1))
+    return len(high) > 0 and bool(
+        np.ptp(high) < SLIM[0] * size and part.sum() < SLIM[1] * size * size
+    )
+
+
+def removed(image: U8, points: F32, hull: Bool, small: Small) -> U8:
     """Return the photo's `near` part without the arms of glasses, if any are worn.
 
     What lay behind is painted in from beside it (Telea 2004); the lines are thin, so this is done
@@ -98,17 +101,17 @@ def removed(image: U8, points: F32, face: F32, small: Small) -> U8:
     ----------
     image
         The `near` part, (h, w, 3).
-    points, face
-        Meshes of the old face and of the new one in the small frame.
+    points
+        Mesh of the old face in the small frame.
+    hull
+        Where the new face will lie in the small frame.
     small
         The small frame.
     """
     low = small.down(image)
-    hull = np.zeros(low.shape[:2], np.uint8)
-    cv2.fillConvexPoly(hull, cv2.convexHull(np.round(face[:, :2]).astype(np.int32)), 1)
     if not worn(low, points, float(np.sqrt(hull.sum()))):
         return image
-    mask = arms(low, points, hull > 0)
+    mask = arms(low, points, hull)
     if not mask.any():
         return image
     painted = cv2.inpaint(low, (mask > 0).astype(np.uint8), 3, cv2.INPAINT_TELEA)

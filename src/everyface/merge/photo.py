@@ -96,8 +96,9 @@ def into_photo(
     small = Small.of(near, tight, size)
     old = target.copy()
     old[:, :2] = _follow(target[:, :2] - roi.origin, shift, roi.shape) + roi.origin
-    bare = glasses.removed(near.of(out), small.points(old), small.points(mesh), small)
-    near.of(out)[~_hull_mask(guards, near)] = bare[~_hull_mask(guards, near)]
+    covered = _covered(small.points(mesh), small.shape)
+    free = ~_hull_mask(guards, near)
+    near.of(out)[free] = glasses.removed(near.of(out), small.points(old), covered, small)[free]
     held = _hull_mask(guards, tight)
     tight.of(out)[:] = _lay(near.of(out), tight.of(out), old, mesh, face, small, held)
     policy = Background(background)
@@ -175,6 +176,12 @@ def _guards(target: F32, others: tuple[F32, ...], roi: Box) -> tuple[F32, ...]:
         for hull, larger in hulls
         if not (larger and cv2.intersectConvexConvex(hull, own)[0] > 0)
     )
+
+
+def _covered(mesh: F32, shape: tuple[int, int]) -> Bool:
+    mask = np.zeros(shape, np.uint8)
+    cv2.fillConvexPoly(mask, cv2.convexHull(np.round(mesh[:, :2]).astype(np.int32)), 1)
+    return mask > 0
 
 
 def _hull_mask(hulls: tuple[F32, ...], box: Box) -> Bool:
