@@ -10,6 +10,7 @@ import pytest
 
 from everyface.demo import people
 from everyface.faces import FaceSet, read
+from everyface.models import store
 
 PEOPLE, PHOTOS = 12, 2
 
@@ -24,6 +25,12 @@ def _own_keys(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         del os.environ["EVERYFACE_KEYS"]
     else:
         os.environ["EVERYFACE_KEYS"] = before
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _every_recogniser() -> None:
+    """Which recognisers there are must not change while tests run: FaceNet counts once it is here."""
+    store.fetch("facenet")
 
 
 @pytest.fixture(scope="session")

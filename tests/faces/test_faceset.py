@@ -62,6 +62,10 @@ def test_choosing_reads_nothing() -> None:
     assert [int(image.max()) for image in crops] == [9, 0]
 
 
+def test_choosing_faces_reads_no_crop(faces: FaceSet) -> None:
+    assert faces.take(np.array([3, 1])).take(np.array([0])).crops._held is faces.crops._held
+
+
 def test_blocks_hold_every_row_once(faces: FaceSet) -> None:
     blocks = list(faces.blocks(10))
     assert [len(block) for block in blocks] == [10, 10, 4]
