@@ -147,7 +147,7 @@ def source(name: str) -> str:
     """Return a shipped recipe's TOML text, to read or to copy and change."""
     if name not in names():
         close = difflib.get_close_matches(name, names(), n=1)
-        hint = f"did you mean {close[0]}" if close else f"there are {_listed(names())}"
+        hint = f"did you mean {close[0]}?" if close else f"choose from {_listed(names())}"
         raise InputError(f"there is no recipe called {name!r}", hint)
     return (resources.files("everyface") / _FOLDER / f"{name}.toml").read_text("utf-8")
 

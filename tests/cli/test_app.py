@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from everyface.cli import models
 from everyface.cli.app import app
 from everyface.errors import EveryfaceWarning, InputError
 
@@ -28,6 +29,29 @@ def test_every_command_has_help(cli, command: str) -> None:
     ran = cli(command, "--help")
     assert ran.code == 0
     assert "Usage" in ran.out
+
+
+LEAVES = [*[(c.name,) for c in app.registered_commands]] + [
+    ("models", c.name) for c in models.app.registered_commands
+]
+
+
+@pytest.mark.parametrize("command", LEAVES, ids=" ".join)
+def test_every_command_can_answer_a_machine(cli, command: tuple[str, ...]) -> None:
+    assert "--json" in cli(*command, "--help").out
+    refused = cli(*command, "--nonsense", "--json")
+    assert refused.code == 2
+    assert refused.document["error"]["kind"] == "UsageError"
+
+
+@pytest.mark.parametrize("command", LEAVES, ids=" ".join)
+def test_help_is_wrapped_where_the_terminal_ends(
+    cli, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    text = cli(*command, "--help").out
+    prose = [line.strip() for line in text.partition("╭")[0].splitlines() if line.strip()]
+    assert not [line for line in prose if line[0].islower() and not line.startswith("everyface ")]
 
 
 def test_a_misspelt_command_is_guessed(cli) -> None:

@@ -89,7 +89,7 @@ class TestNothingToDo:
         (tmp_path / "notes" / "a.txt").write_text("no photo")
         ran = cli("anonymize", tmp_path / "notes", "-o", out)
         refused(ran, 2, "there is no photo in")
-        assert "note: 1 files are not called like photos" in ran.err
+        assert "note: 1 file is not called like a photo and was left out: a.txt" in ran.err
         nothing_left(out)
 
     def test_a_photo_without_faces(self, cli, tmp_path: Path, out: Path) -> None:

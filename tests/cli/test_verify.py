@@ -115,6 +115,16 @@ def test_a_key_map_says_who_is_who_and_hides_the_seed(cli, release: Path, tmp_pa
     assert "seed" not in shown
 
 
+def test_key_shows_a_line_to_copy(cli, release: Path, tmp_path: Path) -> None:
+    from everyface.release import Signer
+
+    Signer.load(tmp_path / "keys")
+    words = cli("key").out.split("everyface verify ")[1].split()
+    assert words[:2] == ["RELEASE", "--key"]
+    assert len(words) == 3
+    assert cli("verify", release, *words[1:]).code == 0
+
+
 def test_key_is_made_once_and_stays(cli, tmp_path: Path) -> None:
     first, second = cli("key").out, cli("key").out
     assert first == second

@@ -25,7 +25,9 @@ _KEEP = "What is kept private"
 class Anonymize:
     """What can be said on the command line, with defaults that are safe rather than pretty."""
 
-    photos: Annotated[list[Path], typer.Argument(help="Photos, or folders of photos.")]
+    photos: Annotated[
+        list[Path], typer.Argument(metavar="PHOTOS", help="Photos, or folders of photos.")
+    ]
     out: Annotated[
         Path,
         typer.Option("--output", "-o", help="The release: a new folder.", rich_help_panel=_MAKE),
@@ -136,9 +138,7 @@ class Anonymize:
     ] = None
     resume: Annotated[
         bool,
-        typer.Option(
-            "--resume", help="Continue a run that was stopped.", rich_help_panel="What is printed"
-        ),
+        typer.Option("--resume", help="Continue a run that was stopped.", rich_help_panel=_MAKE),
     ] = False
     quiet: Quiet = False
     as_json: Json = False

@@ -20,7 +20,9 @@ def key(options: Key) -> None:
     """Show the public key that your releases are signed with; it is made on first use.
 
     Publish the fingerprint where people already trust you (a web page, a paper), so that a
-    receiver can check a release with: everyface verify RELEASE --key FINGERPRINT
+    receiver can hold a release against it:
+
+        everyface verify RELEASE --key FINGERPRINT
     """
     from everyface.release.signer import Signer, key_folder
 
@@ -37,4 +39,7 @@ def key(options: Key) -> None:
             f"public key   {signer.public_key}",
             f"fingerprint  {signer.fingerprint}",
             f"kept in      {key_folder()} (the private half: keep it secret and back it up)",
+            "",
+            "A receiver checks with it:  everyface verify RELEASE --key "
+            + signer.fingerprint.replace(" ", ""),
         )

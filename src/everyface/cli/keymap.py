@@ -19,7 +19,9 @@ from everyface.release.private import LOCKED, read_key_map
 class Keymap:
     """What can be said on the command line."""
 
-    private: Annotated[Path, typer.Argument(help="The private folder of a release.")]
+    private: Annotated[
+        Path, typer.Argument(metavar="PRIVATE", help="The private folder of a release.")
+    ]
     passphrase_file: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Read the passphrase from a file instead of asking."),

@@ -37,7 +37,8 @@ class Pull:
     """What can be said to fetch models."""
 
     names: Annotated[
-        list[str] | None, typer.Argument(help="Which models; all that may be used if left out.")
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Which models; all that may be used if left out."),
     ] = None
     folder: Annotated[
         Path | None,

@@ -48,10 +48,21 @@ def takes(options: type[T]) -> Callable[[Callable[[T], None]], Callable[..., Non
         def called(**values: Any) -> None:
             command(options(**values))
 
-        called.__doc__ = command.__doc__
+        called.__doc__ = _flowing(inspect.getdoc(command) or "")
         called.__name__ = command.__name__
         called.__annotations__ = {**hints, "return": None}
         called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         return called
 
     return wrap
+
+
+def _flowing(text: str) -> str:
+    """Join the lines of each paragraph, so that help is wrapped at the width of the terminal.
+
+    Indented lines stay as they are: they are to be typed.
+    """
+    paragraphs = text.split("\n\n")
+    return "\n\n".join(
+        part if part.startswith("    ") else " ".join(part.split("\n")) for part in paragraphs
+    )

@@ -15,7 +15,9 @@ from everyface.cli.output import output
 class Recipes:
     """What can be said on the command line."""
 
-    name: Annotated[str | None, typer.Argument(help="One recipe, to see it whole.")] = None
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="One recipe, to see it whole.")
+    ] = None
     toml: Annotated[
         bool, typer.Option("--toml", help="Print only its file, to copy and change.")
     ] = False
@@ -27,7 +29,9 @@ def recipes(options: Recipes) -> None:
     """List the methods, or show one.
 
     A recipe is a small TOML file. To make your own, save one, change it, and give its path:
-    everyface recipes k-same-m --toml > mine.toml; everyface anonymize … --recipe mine.toml
+
+        everyface recipes k-same-m --toml > mine.toml
+        everyface anonymize … --recipe mine.toml
     """
     from everyface import recipe
 

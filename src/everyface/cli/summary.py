@@ -27,7 +27,7 @@ def sentences(done: Summary) -> list[str]:
         f"Released {done.released} of {done.photos} photos of {_people(done.people)} in {done.out}",
         "",
         f"  people      groups of at least {done.k_reached} (k = {done.k} asked), "
-        f"{done.groups} groups",
+        + count(done.groups, "group", "groups"),
         *guarantee_lines(done.guarantee, done.k_reached),
         *gate_lines(done.gate),
         *_aside(done),

@@ -20,7 +20,7 @@ from everyface.release import verify as check
 class Verify:
     """What can be said on the command line."""
 
-    release: Annotated[Path, typer.Argument(help="The folder of a release.")]
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The folder of a release.")]
     key: Annotated[
         str | None,
         typer.Option(

@@ -57,8 +57,14 @@ def find_photos(paths: Iterable[str | Path] | str | Path) -> list[Path]:
                 others.append(file)
     if others:
         names = ", ".join(file.name for file in others[:3]) + (", …" if len(others) > 3 else "")
+        one = len(others) == 1
         warnings.warn(
-            f"{len(others)} files are not called like photos and were left out: {names}",
+            (
+                "1 file is not called like a photo and was"
+                if one
+                else f"{len(others)} files are not called like photos and were"
+            )
+            + f" left out: {names}",
             EveryfaceWarning,
             stacklevel=2,
         )
