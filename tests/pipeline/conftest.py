@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from everyface.faces import identity
 
 K = 3
 PEOPLE = 7
 QUICK = "k-same-eigen"
 """The recipe that takes least time."""
+
+
+def one_attacker(patch: pytest.MonkeyPatch) -> None:
+    """Attack with SFace alone, whatever is on the machine."""
+    patch.setattr(identity, "RECOGNISERS", {"sface": identity.RECOGNISERS["sface"]})
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_attacker() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        one_attacker(patch)
+        yield
 
 
 @pytest.fixture(scope="session")

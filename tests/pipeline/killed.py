@@ -7,10 +7,12 @@ import signal
 import sys
 from pathlib import Path
 
+import pytest
+
 from everyface.faces import reading
 from everyface.pipeline import Options, Secrets, run
 from everyface.release import writer
-from tests.pipeline.conftest import QUICK, K
+from tests.pipeline.conftest import QUICK, K, one_attacker
 
 SEED = 20_261_119
 SHARD = 3
@@ -30,6 +32,7 @@ def main(photos: Path, out: Path, moment: str, count: int) -> None:
             die()
 
     reading.SHARD = SHARD
+    one_attacker(pytest.MonkeyPatch())
     if moment == "published":
         publish = writer._publish
         writer._publish = lambda places: (publish(places), die())

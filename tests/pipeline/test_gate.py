@@ -63,14 +63,13 @@ def only(monkeypatch: pytest.MonkeyPatch, fake: type[Fake]) -> None:
     monkeypatch.setattr(identity, "RECOGNISERS", {fake.name: fake})
 
 
-@pytest.mark.parametrize("form", ["faces", "photos"])
 def test_a_set_that_cannot_pass_is_never_released(
-    few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: Form
+    few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     only(monkeypatch, Sure)
     out = tmp_path / "release"
     with pytest.warns(UserWarning), pytest.raises(InputError, match="no photo is left to release"):
-        run([few], out, "each", Options(k=K, recipe=QUICK, form=form))
+        run([few], out, "each", Options(k=K, recipe=QUICK))
     assert [path.name for path in tmp_path.iterdir()] == ["release.work"]
 
 

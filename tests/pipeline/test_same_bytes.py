@@ -55,11 +55,11 @@ def test_another_seed_gives_other_groups(faces: FaceSet, name: str) -> None:
 def test_threads_change_nothing(
     some: FaceSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
-    many = released(some, tmp_path / "many", 3, form=form, recipe="k-same-m")
+    many = released(some, tmp_path / "many", 3, form=form)
     monkeypatch.setattr(stages, "cpu_count", lambda: 1)
     monkeypatch.setattr(staging, "WORKERS", 1)
     with threadpool_limits(1):
-        alone = released(some, tmp_path / "alone", 3, form=form, recipe="k-same-m")
+        alone = released(some, tmp_path / "alone", 3, form=form)
     assert alone == many
 
 
