@@ -29,7 +29,7 @@ def _own_keys(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _every_recogniser() -> None:
-    """Which recognisers there are must not change while tests run: FaceNet counts once it is here."""
+    """FaceNet counts once it is here: which recognisers there are must not change meanwhile."""
     store.fetch("facenet")
 
 
