@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from everyface.spaces.latent.encoder import opened  # noqa: E402
-from everyface.training import encoder_data, encoder_loop  # noqa: E402
+from everyface.training import encoder_data, encoder_loop, encoder_net  # noqa: E402
 from everyface.training.encoder_export import export, folded  # noqa: E402
 from everyface.training.encoder_loop import ROUNDS, Plan, Trainer, judge  # noqa: E402
 from everyface.training.encoder_loss import head  # noqa: E402
@@ -64,10 +64,11 @@ class Frozen:
 
 
 @pytest.fixture
-def trainer(tmp_path: Path) -> Trainer:
+def trainer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Trainer:
     torch.manual_seed(0)
+    monkeypatch.setattr(encoder_net, "_STAGES", ((8, 1), (8, 1), (8, 1), (8, 1)))
     frozen = Frozen(torch.nn.Identity(), Painter(), Judge(), Judge())
-    return Trainer(frozen, Plan(ROUNDS, 1.0, 1.0, tmp_path / "run", compiled=False), "cpu")
+    return Trainer(frozen, Plan(ROUNDS, 1e9, 1e9, tmp_path / "run", compiled=False), "cpu")
 
 
 @pytest.fixture(scope="module")
