@@ -35,12 +35,15 @@ class Cooling(NamedTuple):
         First and last temperature, as a part of the mean squared error of a person.
     seed
         Of everything that is drawn.
+    last
+        Whether moves and swaps that help are to follow until there are none.
     """
 
     turns: int
     hot: float
     cold: float
     seed: int
+    last: bool
 
 
 @compiled

@@ -6,11 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from everyface.arrays import F64, I64
+from everyface.arrays import I64, AnyArray
 from everyface.errors import InputError
-from everyface.grouping.base import Grouping, Partition
+from everyface.grouping.base import Grouping, Partition, blocks
 
-_BLOCK = 4096
+_AT_HAND = 1 << 26
+"""Sets of no more numbers than this are read into memory as a whole."""
 
 
 class Mondrian(Grouping):
@@ -24,6 +25,9 @@ class Mondrian(Grouping):
     sides, for otherwise ties would leave groups too large to be useful. Of an odd set, the first
     half is the smaller one; of equally wide dimensions, the first is cut.
 
+    Codes may lie on disk: large sets are read block by block, once for each halving, and a set
+    that has become small enough is read once more and then halved in memory.
+
     Parameters
     ----------
     k
@@ -36,12 +40,13 @@ class Mondrian(Grouping):
     """
 
     name: ClassVar[str] = "mondrian"
+    streams: ClassVar[bool] = True
 
     def __init__(self, k: int = 5, random_state: int | None = None, n_s: int | None = None) -> None:
         super().__init__(k, random_state)
         self.n_s = n_s
 
-    def _partition(self, X: F64, rng: np.random.Generator) -> Partition:
+    def _partition(self, X: AnyArray, rng: np.random.Generator) -> Partition:
         width = X.shape[1]
         looked_at = width if self.n_s is None else self.n_s
         if not 1 <= looked_at <= width:
@@ -51,28 +56,41 @@ class Mondrian(Grouping):
             )
         labels = np.empty(len(X), dtype=np.int32)
         groups = 0
-        waiting: list[I64] = [np.arange(len(X), dtype=np.int64)]
+        waiting: list[tuple[AnyArray, I64, I64]] = [(X, *2 * (np.arange(len(X), dtype=np.int64),))]
         while waiting:
-            people = waiting.pop()
+            codes, rows, people = waiting.pop()
             if len(people) < 2 * self.k:
                 labels[people] = groups
                 groups += 1
                 continue
+            if codes is X and len(people) * width <= _AT_HAND:
+                codes, rows = X[rows], np.arange(len(rows), dtype=np.int64)
             drawn = np.sort(rng.choice(width, looked_at, replace=False))
-            cut = drawn[np.argmax(_ranges(X, people, drawn))]
-            ordered = people[np.lexsort((people, X[people, cut]))]
-            middle = len(people) // 2
-            waiting += [ordered[middle:], ordered[:middle]]
+            cut = drawn[np.argmax(_ranges(codes, rows, drawn))]
+            low, high = np.split(_sorted(codes, rows, int(cut)), [len(people) // 2])
+            waiting += [(codes, rows[high], people[high]), (codes, rows[low], people[low])]
         return Partition(labels)
 
 
-def _ranges(X: F64, people: I64, dimensions: I64) -> F64:
+def _sorted(codes: AnyArray, rows: I64, cut: int) -> I64:
+    """Order rows by one dimension, ties by index; each half comes back in the order of the rows.
+
+    Rows in order are read from disk in order.
+    """
+    order = np.lexsort((rows, codes[rows, cut]))
+    middle = len(rows) // 2
+    found: I64 = np.concatenate([np.sort(order[:middle]), np.sort(order[middle:])])
+    return found
+
+
+def _ranges(codes: AnyArray, rows: I64, dimensions: I64) -> AnyArray:
     """Maximum minus minimum of each dimension, without a copy of the whole set."""
+    whole = len(dimensions) == codes.shape[1]
     low = np.full(len(dimensions), np.inf)
     high = np.full(len(dimensions), -np.inf)
-    for start in range(0, len(people), _BLOCK):
-        block = X[np.ix_(people[start : start + _BLOCK], dimensions)]
+    for part in blocks(len(rows), codes.shape[1]):
+        block = codes[rows[part]] if whole else codes[np.ix_(rows[part], dimensions)]
         np.minimum(low, block.min(axis=0), out=low)
         np.maximum(high, block.max(axis=0), out=high)
-    spread: F64 = high - low
+    spread: AnyArray = high - low
     return spread

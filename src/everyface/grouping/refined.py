@@ -17,6 +17,7 @@ from everyface.grouping.search import Rules
 from everyface.grouping.select import Selection, fit_within, one_value_each
 from everyface.grouping.sensitive import dealt, free, kept
 
+_FEW = 3
 ONE_TABLE = 4096
 """Up to so many people are searched on one table of distances, if `piece` does not say less."""
 
@@ -178,5 +179,6 @@ class Refined(Grouping):
         turns = self.turns
         if turns is None:
             turns = 50 if people > piece else int(np.clip(500 * (1000 / people) ** 2, 500, 20000))
+            turns *= 4 if self.k <= _FEW and people <= piece else 1
         threads = self.threads or len(os.sched_getaffinity(0))
         return Effort(turns, self.rounds, piece, threads)

@@ -53,7 +53,8 @@ class Effort:
 def searched(X: F32, labels: I32, rules: Rules, cooling: Cooling) -> I32:
     """Group the rows of one piece, from `labels` or, where that is empty, from MDAV's groups.
 
-    Returns the better one of the grouping that annealing ends in and the one it began with.
+    An annealing that is not the last one is left as it is. After the last one, moves and swaps
+    follow until none helps, and the better one of that and the first grouping is returned.
     """
     D = distances(X)
     first = labels if len(labels) > 0 else outside_in(D, rules.least)
@@ -61,9 +62,10 @@ def searched(X: F32, labels: I32, rules: Rules, cooling: Cooling) -> I32:
     rows = max(len(X) // rules.least, 1)
     state = opened(D, first.copy(), rows, rules.most)
     before = error(state.sizes, state.W)
-    if cooling.turns > 0:
-        anneal(state, rules, near, cooling)
-        state = opened(D, state.labels, rows, rules.most)
+    anneal(state, rules, near, cooling)
+    if not cooling.last:
+        return state.labels
+    state = opened(D, state.labels, rows, rules.most)
     if settle(state, rules) > before:
         return first
     return state.labels
@@ -97,7 +99,8 @@ def grouped(X: AnyArray, rules: Rules, labels: I32 | None, effort: Effort, seed:
                 rows, start = parts[number]
                 own = rules if not len(rules.kinds) else rules._replace(kinds=rules.kinds[rows])
                 drawn = (int(draws[1]) + number * 0x9E3779B1) % (1 << 62)  # noqa: B023
-                cooling = Cooling(effort.turns, heat[turn], heat[turn + 1], drawn)
+                last = turn == rounds - 1
+                cooling = Cooling(effort.turns, heat[turn], heat[turn + 1], drawn, last)
                 return searched(_flat(X, rows), start, own, cooling)
 
             found = np.empty(len(X), np.int32)

@@ -11,23 +11,35 @@ import numpy as np
 from everyface.arrays import F32, I32, I64
 from everyface.compiled import compiled
 
+_TILE = 64
+
+
+@compiled
+def _add(row: F32, flipped: F32, values: F32, c: int, at: int) -> None:
+    """Add to a row of the table what four dimensions contribute, from column `at` on."""
+    f0, f1, f2, f3 = flipped[c, at:], flipped[c + 1, at:], flipped[c + 2, at:], flipped[c + 3, at:]
+    v0, v1, v2, v3 = values[c], values[c + 1], values[c + 2], values[c + 3]
+    for j in range(len(row)):
+        s0, s1, s2, s3 = f0[j] - v0, f1[j] - v1, f2[j] - v2, f3[j] - v3
+        row[j] += (s0 * s0 + s1 * s1) + (s2 * s2 + s3 * s3)
+
 
 @compiled
 def distances(X: F32) -> F32:
     """Return the squared distance of every two rows."""
     n, d = X.shape
-    flipped = X.T.copy()
+    wide = np.zeros((n, 4 * ((d + 3) // 4)), np.float32)
+    wide[:, :d] = X
+    flipped = wide.T.copy()
     D = np.zeros((n, n), np.float32)
     for i in range(n):
-        row = D[i]
-        for c in range(d):
-            column, value = flipped[c], X[i, c]
-            for j in range(i + 1, n):
-                step = column[j] - value
-                row[j] += step * step
-    for i in range(n):
-        for j in range(i):
-            D[i, j] = D[j, i]
+        for c in range(0, d, 4):
+            _add(D[i, i + 1 :], flipped, wide[i], c, i + 1)
+    for top in range(0, n, _TILE):
+        for left in range(0, top + _TILE, _TILE):
+            for i in range(top, min(top + _TILE, n)):
+                for j in range(left, min(left + _TILE, i)):
+                    D[i, j] = D[j, i]
     return D
 
 
