@@ -101,14 +101,7 @@ def read(
     crops = _mapped(folder, len(table["photo"]))
     reasons = {i: str(text) for i, text in enumerate(table.pop("refusal")) if text}
     reasons = {**said.unknown, **reasons}
-    rows = np.flatnonzero(~np.isin(table["photo"], list(reasons)))
-    if not len(rows):
-        raise InputError(
-            f"none of the {len(photos)} photos can be used: {_first(photos, reasons)}",
-            "give photos that show faces clearly",
-        )
-    everything = _faceset(photos, table, crops, reasons)
-    faces = everything if len(rows) == len(everything) else everything.take(rows)
+    faces = _without_refused(_faceset(photos, table, crops, reasons), reasons)
     known = Rows(faces.photo, _sizes(faces.points), lambda wanted: _embedded(faces, wanted))
     subject, names = assign(said, photos, known)
     named = replace(faces, subject=subject, subjects=names)
@@ -149,6 +142,16 @@ def _given(said: Naming, faces: FaceSet) -> dict[str, AnyArray]:
         column = [values.get((n, who), usual.get(who, UNKNOWN)) for n, who in rows]
         found[f"{GIVEN}{label}" if label in faces.labels else label] = np.array(column)
     return found
+
+
+def _without_refused(faces: FaceSet, reasons: dict[int, str]) -> FaceSet:
+    rows = np.flatnonzero(~np.isin(faces.photo, list(reasons)))
+    if not len(rows):
+        raise InputError(
+            f"none of the {len(faces.photos)} photos can be used: {_first(faces.photos, reasons)}",
+            "give photos that show faces clearly",
+        )
+    return faces if len(rows) == len(faces) else faces.take(rows)
 
 
 def _first(photos: Sequence[Path], reasons: dict[int, str]) -> str:

@@ -98,13 +98,8 @@ class Release:
         >>> len(list((folder / "images").iterdir()))
         24
         """
-        settings = Settings(
-            seed=self.seed,
-            stamp=int(time.time()) if stamp is None else stamp,
-            signer=Signer.load(),
-            private=private,
-            passphrase=passphrase,
-        )
+        now = int(time.time()) if stamp is None else stamp
+        settings = Settings(self.seed, now, Signer.load(), private, passphrase)
         for _ in range(_AGAIN):
             rows = self._rows()
             try:
