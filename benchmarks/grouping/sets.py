@@ -44,7 +44,7 @@ def synthetic() -> list[Codes]:
     rng = np.random.default_rng(0)
     heaps = 3.0 * rng.standard_normal((40, 16))
     made = {
-        "face-like, 800 × 128": facelike(800),
+        "face-like, 1,000 × 128": facelike(1000),
         "heaps, 500 × 16": heaps[rng.integers(0, 40, 500)] + rng.standard_normal((500, 16)),
         "normal, 500 × 8": rng.standard_normal((500, 8)),
     }

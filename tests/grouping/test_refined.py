@@ -71,7 +71,7 @@ def test_the_running_sums_are_those_of_the_grouping(seed, n, k):
     rules = free(k)
     state = opened(D, outside_in(D, k), n // k, rules.most)
     near = nearest_first(D, min(n - 1, 16))
-    anneal(state, rules, near, Cooling(20, 2.0, 0.5, seed, True))
+    anneal(state, rules, near, Cooling(20, 2.0, 0.5, seed, True), 0)
     fresh = opened(D, state.labels, n // k, rules.most)
     np.testing.assert_allclose(state.W, fresh.W, atol=1e-6 * (1 + fresh.W.max()))
     assert (state.sizes == fresh.sizes).all()

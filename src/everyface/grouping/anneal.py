@@ -55,7 +55,7 @@ def draw(dice: I64, below: int) -> int:
     x ^= x >> np.uint64(27)
     dice[0] = np.int64(x)
     x = x * np.uint64(2685821657736338717)
-    return int(np.int64((x >> np.uint64(33)) % np.uint64(below)))
+    return int(np.int64(((x >> np.uint64(32)) * np.uint64(below)) >> np.uint64(32)))
 
 
 @compiled
@@ -178,10 +178,13 @@ def founded(state: State, rules: Rules, near: I32, i: int, g: int, limit: float)
 
 
 @compiled
-def anneal(state: State, rules: Rules, near: I32, cooling: Cooling) -> None:
-    """Change a grouping at random, with ever less patience for changes that make it worse."""
+def anneal(state: State, rules: Rules, near: I32, cooling: Cooling, turn: int) -> None:
+    """Change a grouping at random, with ever less patience for changes that make it worse.
+
+    Another `turn` draws otherwise.
+    """
     n, rows = len(state.labels), len(state.sizes)
-    dice = started(cooling.seed)
+    dice = started(cooling.seed + turn)
     partners = min(PARTNERS, near.shape[1])
     temperature = cooling.hot * error(state.sizes, state.W) / n
     slower = (cooling.cold / cooling.hot) ** (1.0 / max(cooling.turns, 1))

@@ -17,7 +17,8 @@ from everyface.grouping.search import Rules
 from everyface.grouping.select import Selection, fit_within, one_value_each
 from everyface.grouping.sensitive import dealt, free, kept
 
-_FEW = 3
+_TURNS, _SMALL, _FEW = 40, 600, 3
+"""Turns a round; sets that are small, or groups of so few, are given more, and take no longer."""
 ONE_TABLE = 4096
 """Up to so many people are searched on one table of distances, if `piece` does not say less."""
 
@@ -176,9 +177,8 @@ class Refined(Grouping):
         """Choose what was left open: the fewer people, the longer each is searched."""
         piece = self.piece or (ONE_TABLE if people <= ONE_TABLE else 1024)
         piece = max(piece, 40 * self.k)
-        turns = self.turns
+        turns, small = self.turns, people <= _SMALL
         if turns is None:
-            turns = 50 if people > piece else int(np.clip(500 * (1000 / people) ** 2, 500, 20000))
-            turns *= 4 if self.k <= _FEW and people <= piece else 1
+            turns = _TURNS * (50 if small else 1) * (1 if self.k > _FEW else 4 if small else 16)
         threads = self.threads or len(os.sched_getaffinity(0))
-        return Effort(turns, self.rounds, piece, threads)
+        return Effort(turns, 4 if small else 1, self.rounds, piece, threads)

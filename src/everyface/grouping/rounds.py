@@ -35,6 +35,8 @@ class Effort:
     ----------
     turns
         How often each person is drawn in one round, on average.
+    tries
+        Annealings of each piece, of which the best is kept.
     rounds
         How often the people are cut into pieces.
     piece
@@ -44,31 +46,36 @@ class Effort:
     """
 
     turns: int
+    tries: int
     rounds: int
     piece: int
     threads: int
 
 
 @compiled
-def searched(X: F32, labels: I32, rules: Rules, cooling: Cooling) -> I32:
+def searched(X: F32, labels: I32, rules: Rules, cooling: Cooling, tries: int) -> I32:
     """Group the rows of one piece, from `labels` or, where that is empty, from MDAV's groups.
 
     An annealing that is not the last one is left as it is. After the last one, moves and swaps
-    follow until none helps, and the better one of that and the first grouping is returned.
+    follow until none helps, and the best of all tries and the first grouping is returned.
     """
     D = distances(X)
     first = labels if len(labels) > 0 else outside_in(D, rules.least)
     near = nearest_first(D, min(len(X) - 1, max(16, 3 * rules.least)))
     rows = max(len(X) // rules.least, 1)
-    state = opened(D, first.copy(), rows, rules.most)
-    before = error(state.sizes, state.W)
-    anneal(state, rules, near, cooling)
-    if not cooling.last:
-        return state.labels
-    state = opened(D, state.labels, rows, rules.most)
-    if settle(state, rules) > before:
-        return first
-    return state.labels
+    best, least = first, np.inf
+    for turn in range(tries):
+        state = opened(D, first.copy(), rows, rules.most)
+        if turn == 0:
+            least = error(state.sizes, state.W)
+        anneal(state, rules, near, cooling, turn)
+        if not cooling.last:
+            return state.labels
+        state = opened(D, state.labels, rows, rules.most)
+        reached = settle(state, rules)
+        if reached < least:
+            best, least = state.labels, reached
+    return best
 
 
 def grouped(X: AnyArray, rules: Rules, labels: I32 | None, effort: Effort, seed: int) -> I32:
@@ -101,7 +108,7 @@ def grouped(X: AnyArray, rules: Rules, labels: I32 | None, effort: Effort, seed:
                 drawn = (int(draws[1]) + number * 0x9E3779B1) % (1 << 62)  # noqa: B023
                 last = turn == rounds - 1
                 cooling = Cooling(effort.turns, heat[turn], heat[turn + 1], drawn, last)
-                return searched(_flat(X, rows), start, own, cooling)
+                return searched(_flat(X, rows), start, own, cooling, effort.tries)
 
             found = np.empty(len(X), np.int32)
             groups = 0

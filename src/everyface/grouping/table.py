@@ -48,13 +48,21 @@ def nearest_first(D: F32, count: int) -> I32:
     """Return for each row the `count` others that are nearest, nearest first, ties by index."""
     n = len(D)
     near = np.empty((n, count), np.int32)
+    reach = np.empty(count, np.float32)
     for i in range(n):
-        row = D[i].copy()
-        row[i] = np.inf
-        limit = np.partition(row, count - 1)[count - 1]
-        within = np.flatnonzero(row <= limit)
-        order = np.argsort(row[within], kind="mergesort")
-        near[i] = within[order[:count]]
+        held = 0
+        for j in range(n):
+            apart = D[i, j]
+            if j == i or (held == count and apart >= reach[held - 1]):
+                continue
+            held = min(held + 1, count)
+            at = held - 1
+            while at > 0 and reach[at - 1] > apart:
+                reach[at] = reach[at - 1]
+                near[i, at] = near[i, at - 1]
+                at -= 1
+            reach[at] = apart
+            near[i, at] = j
     return near
 
 
