@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everyface.errors import InputError
-from everyface.grouping import Grouping, Opposed, Partition
+from everyface.grouping import Grouping, Opposed, Partition, base
 
 
 class Given(Grouping):
@@ -84,3 +84,42 @@ def test_several_photos_weigh_as_one_person_in_groups_and_in_their_means():
     for seed in range(6):
         found = Opposed(2, random_state=seed).fit(X, subjects=people).partition_
         assert sorted(found.centroids(X, people).ravel().tolist()) == [2.0, 52.0]
+
+
+class Streams(Given):
+    """Remembers what it was given."""
+
+    streams = True
+
+    def _partition(self, X, rng):
+        self.seen = X
+        return super()._partition(X, rng)
+
+
+def test_methods_that_stream_get_float32_itself_and_others_float64(tmp_path):
+    X = np.arange(12, dtype=np.float32).reshape(6, 2)
+    X.tofile(tmp_path / "codes.f32")
+    mapped = np.memmap(tmp_path / "codes.f32", np.float32, "r", shape=(6, 2))
+    made = Streams(labels=[0, 0, 0, 1, 1, 1]).fit(mapped)
+    assert made.seen.dtype == np.float32
+    assert np.shares_memory(made.seen, mapped)
+    made.fit(X.astype(np.float16))
+    assert made.seen.dtype == np.float64
+
+
+def test_what_is_read_in_blocks_is_the_same(monkeypatch):
+    """Blocks of one or two rows: the bad row keeps its number, and people their means."""
+    rng = np.random.default_rng(0)
+    X, people = rng.standard_normal((40, 3)), rng.integers(0, 9, 40)
+    whole = base.one_row_each(X, people)
+    labels = np.arange(40) % 4
+    centroids = Partition(labels.astype(np.int32)).centroids(X)
+    monkeypatch.setattr(base, "_NUMBERS", 6)
+    parts = base.one_row_each(X, people)
+    np.testing.assert_allclose(whole[0], [X[people == p].mean(axis=0) for p in np.unique(people)])
+    np.testing.assert_allclose(parts[0], whole[0])
+    assert (parts[1] == whole[1]).all()
+    np.testing.assert_allclose(Partition(labels.astype(np.int32)).centroids(X), centroids)
+    X[31, 2] = np.inf
+    with pytest.raises(InputError, match="row 31 of"):
+        base.require_table(X)

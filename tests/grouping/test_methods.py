@@ -177,3 +177,14 @@ def test_opposed_to_the_letter_freezes_at_the_first_overlap():
     for bad in (0, 6):
         with pytest.raises(InputError, match="least"):
             Opposed(5, least=bad).fit(X)
+
+
+def test_mondrian_reads_from_disk_what_it_has_in_memory(tmp_path, monkeypatch):
+    """Large sets are halved on disk, small ones in memory; the groups are those of one table."""
+    X = np.random.default_rng(0).integers(0, 50, (500, 12)).astype(np.float32)
+    X.tofile(tmp_path / "codes.f32")
+    mapped = np.memmap(tmp_path / "codes.f32", np.float32, "r", shape=X.shape)
+    whole = Mondrian(4, 3, n_s=5).fit_predict(X)
+    for at_hand in (0, 700, 3000):
+        monkeypatch.setattr("everyface.grouping.mondrian._AT_HAND", at_hand)
+        assert (Mondrian(4, 3, n_s=5).fit_predict(mapped) == whole).all()
