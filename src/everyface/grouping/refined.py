@@ -177,8 +177,11 @@ class Refined(Grouping):
         """Choose what was left open: the fewer people, the longer each is searched."""
         piece = self.piece or (ONE_TABLE if people <= ONE_TABLE else 1024)
         piece = max(piece, 40 * self.k)
-        turns, small = self.turns, people <= _SMALL
+        small = people <= _SMALL
+        turns = self.turns
         if turns is None:
-            turns = _TURNS * (50 if small else 1) * (1 if self.k > _FEW else 4 if small else 16)
+            turns = _TURNS * (50 if small else 1)
+            if self.k <= _FEW:
+                turns *= 4 if small else 50 if people <= piece else 2
         threads = self.threads or len(os.sched_getaffinity(0))
         return Effort(turns, 4 if small else 1, self.rounds, piece, threads)
