@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -82,33 +83,38 @@ def fit_within(
         )
     value = one_value_each(np.array([str(v) for v in within]), people)
     classes = _large_enough(grouping, codes, people, value)
-    labels = np.empty(len(codes), dtype=np.int32)
-    core = np.ones(len(codes), dtype=np.bool_)
-    partners: list[I32] = []
     fitted: dict[tuple[str, ...], Grouping] = {}
-    groups = 0
+    members: list[I64] = []
     for number, names in enumerate(classes):
         rows = np.flatnonzero(np.isin(value, names))
         part = clone(grouping).set_params(random_state=_seed(grouping, number))
         own = {name: np.asarray(values)[rows] for name, values in each.items()}
-        found = part.fit(codes[rows], subjects=people[rows], **own).partition_
-        fitted[names] = part
-        labels[rows] = found.labels + groups
-        if found.partner is not None:
-            partners.append(found.partner + np.int32(groups))
-        if found.core is not None:
-            core[rows] = found.core
-        groups += found.n_groups
+        fitted[names] = part.fit(codes[rows], subjects=people[rows], **own)
+        members.append(rows)
+    partition = _joined([part.partition_ for part in fitted.values()], members)
     return Selection(
-        partition=Partition(
-            labels,
-            np.concatenate(partners) if partners else None,
-            None if core.all() else core,
-        ),
+        partition=partition,
         merged=tuple(names for names in classes if len(names) > 1),
-        mixed=_mixed(labels, value, people),
+        mixed=_mixed(partition.labels, value, people),
         fitted=fitted,
     )
+
+
+def _joined(parts: Sequence[Partition], members: Sequence[I64]) -> Partition:
+    """Join the partitions of all classes into one; `members` are the rows of each."""
+    count = sum(map(len, members))
+    labels, core = np.empty(count, dtype=np.int32), np.ones(count, dtype=np.bool_)
+    partners: list[I32] = []
+    groups = 0
+    for part, rows in zip(parts, members, strict=True):
+        labels[rows] = part.labels + groups
+        if part.partner is not None:
+            partners.append(part.partner + np.int32(groups))
+        if part.core is not None:
+            core[rows] = part.core
+        groups += part.n_groups
+    partner = np.concatenate(partners) if partners else None
+    return Partition(labels, partner, None if core.all() else core)
 
 
 def _seed(grouping: Grouping, number: int) -> int | None:

@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 
 from everyface.arrays import F32, Bool
-from everyface.spaces.appearance.fill import COARSE, LUMA
+from everyface.spaces.appearance.fill import COARSE, luma
 
 BANDS = 3
 """How many octaves of detail are evened out, the finest first."""
@@ -24,14 +24,14 @@ MOST = (2.6, 2.4, 1.7)
 
 def strength(texture: F32, inside: Bool) -> F32:
     """Return how strong each band is in each neighbourhood, (BANDS, h / 4, w / 4)."""
-    return np.stack([_strength(band, inside) for band in _bands(texture @ LUMA)])
+    return np.stack([_strength(band, inside) for band in _bands(luma(texture))])
 
 
 def evened(texture: F32, usual: F32, inside: Bool) -> F32:
     """Return `texture` with its fine bands as strong as `usual`, never weaker than they were."""
     height, width = texture.shape[:2]
     added = np.zeros((height, width), np.float32)
-    for band, target, most in zip(_bands(texture @ LUMA), usual, MOST, strict=True):
+    for band, target, most in zip(_bands(luma(texture)), usual, MOST, strict=True):
         gain = np.clip(target / np.maximum(_strength(band, inside), 0.15), 1, most)
         gain = cv2.GaussianBlur(gain.astype(np.float32), (0, 0), 2)
         fine = cv2.resize(gain, (width, height), interpolation=cv2.INTER_LINEAR)

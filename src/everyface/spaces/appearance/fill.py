@@ -37,7 +37,12 @@ it is skin."""
 EDGE = 14.0
 """Pixels from the contour over which trust grows: the mesh's edge slips onto hair and wall."""
 
-LUMA = np.array([0.299, 0.587, 0.114], np.float32)
+LUMA = np.array([[0.299, 0.587, 0.114]], np.float32)
+
+
+def luma(texture: F32) -> F32:
+    """Return the luminance of (h, w, 3), (h, w)."""
+    return np.asarray(cv2.transform(texture, LUMA), np.float32)
 
 
 class Fill:
@@ -120,9 +125,9 @@ class Fill:
 
     def _skin(self, texture: F32) -> F32:
         """Return 0 where the forehead or a temple is much darker than the cheeks: hair."""
-        luma = cv2.GaussianBlur(texture @ LUMA, (0, 0), 1.5)
-        cheeks = float(np.median(luma[self._cheeks]))
-        share = np.clip((luma / max(cheeks, 1.0) - HAIR[0]) / (HAIR[1] - HAIR[0]), 0, 1)
+        light = cv2.GaussianBlur(luma(texture), (0, 0), 1.5)
+        cheeks = float(np.median(light[self._cheeks]))
+        share = np.clip((light / max(cheeks, 1.0) - HAIR[0]) / (HAIR[1] - HAIR[0]), 0, 1)
         share = cv2.erode(share.astype(np.float32), np.ones((5, 5), np.uint8))
         return np.asarray(1 - self._forehead * (1 - share), np.float32)
 

@@ -61,7 +61,7 @@ class TextureFrame:
         self.inside: Bool = self._ids >= 0
         self._nearest = ndimage.distance_transform_edt(
             ~self.inside, return_distances=False, return_indices=True
-        )
+        ).astype(np.float32)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -82,7 +82,7 @@ class TextureFrame:
 
     def carried(self, texture: AnyArray) -> AnyArray:
         """Fill everything outside the face with the nearest value inside."""
-        held: AnyArray = texture[self._nearest[0], self._nearest[1]]
+        held: AnyArray = cv2.remap(texture, self._nearest[1], self._nearest[0], cv2.INTER_NEAREST)
         return held
 
     def seen(self, points: F32, frontal: F32) -> F32:
@@ -161,7 +161,7 @@ class Packing:
 
     def pack(self, texture: F32) -> F32:
         """(h, w, 3) → (length,)."""
-        ycc = texture @ _TO_YCC.T
+        ycc = cv2.transform(texture, _TO_YCC)
         colour = cv2.resize(
             ycc[..., 1:],
             (self.frame.width // 2, self.frame.height // 2),
@@ -182,4 +182,4 @@ class Packing:
         ycc[..., 1:] = cv2.resize(
             colour, (self.frame.width, self.frame.height), interpolation=cv2.INTER_LINEAR
         )
-        return np.asarray(ycc @ _TO_RGB.T, np.float32)
+        return np.asarray(cv2.transform(ycc, _TO_RGB), np.float32)
