@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everyface.grouping import Mdav, Mondrian, Nearest, Opposed
+from everyface.grouping import KMember, Mdav, Mondrian, Nearest, OnePass, Opposed
 from everyface.grouping.opposed import overlap
 
 sets = st.tuples(
@@ -171,3 +171,60 @@ def test_a_seed_stays_in_its_own_group_among_duplicates():
     labels = Nearest(3, random_state=5).fit_predict(X)
     assert labels[turns[0]] == 0
     assert np.bincount(labels).tolist() == [3, 3, 3, 3]
+
+
+@each_set
+@given(drawn=sets)
+def test_greedy_k_member_of_byun(drawn):
+    """Figure 2 of the paper; all attributes are numbers."""
+    k, more, d, seed = drawn
+    X = codes(k + more, d, seed)
+    domain = X.max(axis=0) - X.min(axis=0)
+
+    def loss(members: list[int]) -> float:
+        ranges = X[members].max(axis=0) - X[members].min(axis=0)
+        return len(members) * float((ranges / domain).sum())
+
+    def distance(one: int, other: int) -> float:
+        return float((np.abs(X[one] - X[other]) / domain).sum())
+
+    left, groups = list(range(len(X))), []
+    r = int(np.random.default_rng(seed).integers(len(X)))
+    while len(left) >= k:
+        r = max(left, key=lambda row: distance(row, r))
+        left.remove(r)
+        c = [r]
+        while len(c) < k:
+            best = min(left, key=lambda row: loss([*c, row]) - loss(c))
+            left.remove(best)
+            c.append(best)
+        groups.append(c)
+    for r in left:
+        min(groups, key=lambda c: loss([*c, r]) - loss(c)).append(r)
+    assert KMember(k, seed).fit_predict(X).tolist() == numbered(groups, len(X))
+
+
+@each_set
+@given(drawn=sets)
+def test_one_pass_k_means_of_lin_and_wei(drawn):
+    """Figures 2 and 3 of the paper: the clustering stage and the adjustment stage."""
+    k, more, d, seed = drawn
+    X = codes(k + more, d, seed)
+    rng = np.random.default_rng(seed)
+    groups = [[int(row)] for row in rng.choice(len(X), len(X) // k, replace=False)]
+    seeds = {row for group in groups for row in group}
+
+    def join(row: int, among: list[list[int]]) -> None:
+        min(among, key=lambda group: apart(X, row, X[group].mean(axis=0))).append(row)
+
+    for row in sorted(set(range(len(X))) - seeds, key=lambda row: tuple(X[row])):
+        join(row, groups)
+    out: list[int] = []
+    for group in groups:
+        if len(group) > k:
+            order = knn(X, group, X[group].mean(axis=0), len(group))
+            group[:] = order[:k]
+            out += order[k:]
+    for row in rng.permutation(out).tolist():
+        join(int(row), [group for group in groups if len(group) < k] or groups)
+    assert OnePass(k, seed).fit_predict(X).tolist() == numbered(groups, len(X))
