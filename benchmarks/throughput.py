@@ -145,7 +145,7 @@ def sample(people: list[Path], count: int, into: Path) -> Path:
 def tables(folder: Path, scratch: Path, sizes: list[int]) -> None:
     """Print what was measured."""
     photos = sorted(p for p in folder.rglob("*") if p.suffix.lower() in {".jpg", ".png"})
-    some = sample(photos, min(sizes[1], len(photos)), scratch / "photos")
+    some = sample(photos, max(sizes), scratch / "photos")
     shares = {form: apart("profile", some, form, scratch) for form in FORMS}
     kinds = sorted({kind for part in shares.values() for kind in part} - {"all"})
     kinds.sort(key=lambda kind: -sum(part.get(kind, 0) for part in shares.values()))
