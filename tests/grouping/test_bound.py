@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from everyface.errors import InputError, TooFewPeopleError
 from everyface.grouping import Refined
-from everyface.grouping.bound import lower_bound
+from everyface.grouping.bound import _projection, _rows, lower_bound
 from everyface.grouping.pairs import pairs_bound
 
 from .test_refined import cloud, partitions, squared_error
@@ -40,6 +40,21 @@ def test_no_grouping_is_below_the_bound(seed, n, d, k, kind):
     assert found.combined >= max(found.neighbours, found.spectral)
     if k == 2:
         assert found.neighbours - 1e-5 <= pairs_bound(X) <= least + 1e-7
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(4, 8), k=st.integers(2, 4))
+def test_every_split_and_every_price_is_a_proof(seed, n, k):
+    """Not only those that the ascent comes across; prices and splits of any size."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 2))
+    half = 0.5 * ((X[:, None] - X[None]) ** 2).sum(-1)
+    split = rng.standard_normal((n, n)) * rng.choice([0.0, 0.3, 3.0])
+    split = split + split.T + rng.choice([0.0, 1.0]) * half
+    price = rng.standard_normal(n) * rng.choice([0.0, 0.3, 3.0])
+    k = min(k, n)
+    proven = _rows(half - split, price, k)[0] + _projection(split, k)[0]
+    assert proven <= best(X, k) + 1e-9
 
 
 def test_neighbours_by_hand():
