@@ -56,7 +56,7 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.developed
 	@$(SAY) 'tests'
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n 2
 
 lint: $(VENV)/.developed
 	@$(SAY) 'lint'
