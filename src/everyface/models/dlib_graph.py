@@ -8,6 +8,7 @@ length byte and as many bytes, and then raw little-endian 32-bit floats.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,16 +55,18 @@ def read(path: Path) -> openvino.Model:
     return model
 
 
+_NAMES = re.compile(rb"con_4|affine_|fc_2")
+
+
 def _tensors(path: Path) -> Iterator[tuple[str, F32]]:
     """Yield every layer's kind and weights, from the input upward."""
     data = path.read_bytes()
     at = data.index(b"input_rgb_image_sized")
     while True:
-        starts = {kind: data.find(kind, at) for kind in (b"con_4", b"affine_", b"fc_2")}
-        kind = min((k for k, s in starts.items() if s >= 0), key=starts.__getitem__, default=None)
-        if kind is None:
+        name = _NAMES.search(data, at)
+        if name is None:
             raise ModelError(f"{path} ends before its last layer", "pull dlib_resnet again")
-        at = starts[kind] + len(kind)
+        kind, at = name.group(), name.end()
         for _ in range(2 if kind == b"fc_2" else 0):  # its numbers of outputs and inputs
             _, at = _integer(data, at)
         version, at = _integer(data, at)

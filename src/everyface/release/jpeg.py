@@ -167,15 +167,26 @@ def _read_scan(scan: bytes, shape: Shape) -> None:
 
 def _input(scan: bytes, *, compiled: bool) -> tuple[Any, Any]:
     """Return the bytes, with room to look ahead, and the lookup tables."""
-    padded, tables = scan + b"\xff" * 4, [_lookup(table) for table in HUFFMAN.values()]
+    padded = scan + b"\xff" * 4
     if not compiled:
-        return padded, tables
+        return padded, _tables()
     import numpy as np
 
-    return np.frombuffer(padded, np.uint8), np.array(tables, np.int32)
+    return np.frombuffer(padded, np.uint8), _packed()
 
 
 @functools.cache
+def _tables() -> list[tuple[int, ...]]:
+    return [_lookup(table) for table in HUFFMAN.values()]
+
+
+@functools.cache
+def _packed() -> Any:
+    import numpy as np
+
+    return np.array(_tables(), np.int32)
+
+
 def _lookup(table: bytes) -> tuple[int, ...]:
     """Return, for each 16 bits that may come next, 256 times a code's length plus its meaning."""
     found: list[int] = []
