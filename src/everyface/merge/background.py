@@ -9,6 +9,7 @@ import numpy as np
 
 from everyface.arrays import F32, U8, Bool
 from everyface.faces.mesh import OVAL
+from everyface.merge.frame import smoothstep
 from everyface.merge.pose import face_size
 
 
@@ -91,9 +92,7 @@ def _oval(mesh: F32, shape: tuple[int, int], fade: float) -> F32:
     cv2.fillPoly(mask, [outline], 255, shift=4)
     inside: Bool = mask > 0
     depth = cv2.distanceTransform(np.pad(inside.astype(np.uint8), 1), cv2.DIST_L2, 5)[1:-1, 1:-1]
-    share = np.clip(depth / max(fade * face_size(mesh), 1.0), 0, 1)
-    alpha: F32 = share * share * (3 - 2 * share)
-    return alpha
+    return smoothstep(depth / max(fade * face_size(mesh), 1.0))
 
 
 def _blurred(photo: U8, sigma: float) -> F32:

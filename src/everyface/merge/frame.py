@@ -48,6 +48,12 @@ def box_of(points: F32, margin: float) -> Box:
     return Box(int(low[0]), int(low[1]), int(high[0]), int(high[1]))
 
 
+def smoothstep(x: F32) -> F32:
+    """Rise from 0 to 1 between 0 and 1, level at both ends."""
+    x = np.clip(x, 0, 1)
+    return x * x * (3 - 2 * x)
+
+
 @dataclass(frozen=True)
 class Small:
     """The surroundings of a face, shrunk so that the face is at most `SMALL` pixels.

@@ -13,7 +13,7 @@ from everyface.faces.faceset import POINTS
 from everyface.faces.mesh import OVAL, TRIANGLES
 from everyface.merge import deform, glasses, grain, hair, tone
 from everyface.merge.background import Background, apply_background
-from everyface.merge.frame import Box, Small, box_of
+from everyface.merge.frame import Box, Small, box_of, smoothstep
 from everyface.merge.pose import face_size, place
 from everyface.merge.raster import lookup
 
@@ -96,7 +96,7 @@ def into_photo(
     small = Small.of(near, tight, size)
     old = target.copy()
     old[:, :2] = _follow(target[:, :2] - roi.origin, shift, roi.shape) + roi.origin
-    covered = _covered(small.points(mesh), small.shape)
+    covered = _hull_mask((_hull(small.points(mesh)),), Box(0, 0, *small.shape[::-1]))
     free = ~_hull_mask(guards, near)
     near.of(out)[free] = glasses.removed(near.of(out), small.points(old), covered, small)[free]
     held = _hull_mask(guards, tight)
@@ -133,7 +133,7 @@ def _clean(face: Surrogate) -> Surrogate:
     """
     size = face_size(face.points)
     inside = cv2.distanceTransform(_mesh_mask(face), cv2.DIST_L2, 5)
-    weight = _smoothstep((inside / size - RIND[0]) / (RIND[1] - RIND[0]))
+    weight = smoothstep((inside / size - RIND[0]) / (RIND[1] - RIND[0]))
     step = max(1, round(size / 40))
     shape = face.image.shape[1::-1]
     low = (max(4, shape[0] // step), max(4, shape[1] // step))
@@ -167,10 +167,10 @@ def _guards(target: F32, others: tuple[F32, ...], roi: Box) -> tuple[F32, ...]:
         apart = box.x1 < roi.x0 or box.x0 > roi.x1 or box.y1 < roi.y0 or box.y0 > roi.y1
         if apart or (other.shape == target.shape and np.array_equal(other, target)):
             continue
-        hull = cv2.convexHull(np.ascontiguousarray(other[:, :2], np.float32))[:, 0]
+        hull = _hull(other)
         larger = mine > (face_size(other), *other[:, :2].mean(0).tolist())
         hulls.append((hull, larger))
-    own = cv2.convexHull(np.ascontiguousarray(target[:, :2], np.float32))[:, 0]
+    own = _hull(target)
     return tuple(
         hull
         for hull, larger in hulls
@@ -178,10 +178,9 @@ def _guards(target: F32, others: tuple[F32, ...], roi: Box) -> tuple[F32, ...]:
     )
 
 
-def _covered(mesh: F32, shape: tuple[int, int]) -> Bool:
-    mask = np.zeros(shape, np.uint8)
-    cv2.fillConvexPoly(mask, cv2.convexHull(np.round(mesh[:, :2]).astype(np.int32)), 1)
-    return mask > 0
+def _hull(points: F32) -> F32:
+    hull: F32 = cv2.convexHull(np.ascontiguousarray(points[:, :2], np.float32))[:, 0]
+    return hull
 
 
 def _hull_mask(hulls: tuple[F32, ...], box: Box) -> Bool:
@@ -193,7 +192,7 @@ def _hull_mask(hulls: tuple[F32, ...], box: Box) -> Bool:
 
 def _handles(target: F32) -> list[int]:
     """Return the outline points that are seen: on a turned face some lie before the far cheek."""
-    hull = cv2.convexHull(np.ascontiguousarray(target[:, :2], np.float32))
+    hull = _hull(target)
     slack = 0.05 * face_size(target)
     return [i for i in OVAL if cv2.pointPolygonTest(hull, target[i, :2].tolist(), True) < slack]
 
@@ -213,21 +212,16 @@ def _shift(
             whole.y1 - 1 - at[..., 1],
         ]
     )
-    window = _smoothstep(as_f32(edge / reach))
+    window = smoothstep(as_f32(edge / reach))
     for hull in guards:
         away = [-cv2.pointPolygonTest(hull, tuple(p), True) for p in at.reshape(-1, 2).tolist()]
         clear = np.array(away).reshape(edge.shape)
-        window *= _smoothstep(as_f32(clear / (0.2 * reach) - 0.2))
+        window *= smoothstep(as_f32(clear / (0.2 * reach) - 0.2))
     index = _handles(target)
     start = (target[index, :2] - roi.origin).astype(np.float64)
     end = (mesh[index, :2] - roi.origin).astype(np.float64)
     most = np.stack([-0.7 * at, 0.7 * (last - at)], -1)
     return deform.backward(start, end, nodes, window.astype(np.float64), most)
-
-
-def _smoothstep(x: F32) -> F32:
-    x = np.clip(x, 0, 1)
-    return x * x * (3 - 2 * x)
 
 
 def _bend(image: U8, shift: F32) -> U8:
@@ -286,7 +280,7 @@ def _lay(near: U8, tight: U8, old: F32, mesh: F32, face: Surrogate, small: Small
     rim = ((depth > EDGE[0]) & (depth < EDGE[0] + 0.045) & (skin > 0.5)).astype(np.float32)
     gain = tame + tone.correction(tone.to_log(around), tone.to_log(drawn) + tame, hull, skin, rim)
     front = _refine(theirs.front, around, tight, small, size)
-    cover = _smoothstep((small.up(depth.astype(np.float32)) - EDGE[0]) / (EDGE[1] - EDGE[0]))
+    cover = smoothstep((small.up(depth.astype(np.float32)) - EDGE[0]) / (EDGE[1] - EDGE[0]))
     full, _ = _draw(face, mesh - np.r_[small.tight.origin, 0].astype(np.float32), small.tight.shape)
     lit = tone.from_log(tone.to_log(full) + small.up(gain))
     lit = grain.match(lit, tight, (small.up(skin) > 0.7))
@@ -307,4 +301,4 @@ def _refine(front: F32, around: U8, tight: U8, small: Small, size: float) -> F32
     slope = (mean(guide * front) - average * value) / (mean(guide * guide) - average**2 + 2e-4)
     offset = mean(value - slope * average)
     fine = small.up(mean(slope)) * (grain.luma(tight) / 255) + small.up(offset)
-    return _smoothstep(as_f32((fine - 0.08) / 0.8))
+    return smoothstep(as_f32((fine - 0.08) / 0.8))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import threadpoolctl
@@ -15,30 +13,6 @@ import threadpoolctl
 from everyface.arrays import F32, AnyArray
 
 BLOCK = 64
-
-
-class _Limit:
-    """One limit for all who are inside: the first sets it, the last lifts it."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._inside = 0
-        self._held: Any = None
-
-    def enter(self) -> None:
-        with self._lock:
-            if self._inside == 0:
-                self._held = _controller().limit(limits=1, user_api="blas")
-            self._inside += 1
-
-    def leave(self) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                self._held.restore_original_limits()
-
-
-_LIMIT = _Limit()
 
 
 @contextlib.contextmanager
@@ -50,11 +24,8 @@ def one_thread() -> Iterator[None]:
     OpenBLAS heeds the limit when it is set from the main thread; a walk in another thread ends in
     bytes of its own, the same each time.
     """
-    _LIMIT.enter()
-    try:
+    with _controller().limit(limits=1, user_api="blas"):
         yield
-    finally:
-        _LIMIT.leave()
 
 
 @functools.cache
