@@ -8,11 +8,10 @@ import pytest
 
 from everyface.faces import FaceSet
 from everyface.faces.align import crop_points
-from everyface.faces.mesh import OVAL
 from everyface.merge import glasses
 from everyface.merge.frame import Box, Small
 from everyface.merge.pose import face_size
-from everyface.spaces.template import template
+from tests.merge.drawing import hull_of, mesh_of
 
 SIDE = 320
 SKIN, WALL = (205, 160, 135), (196, 158, 140)
@@ -20,14 +19,12 @@ SKIN, WALL = (205, 160, 135), (196, 158, 140)
 
 @pytest.fixture(scope="module")
 def mesh() -> np.ndarray:
-    return (template() * np.float32(SIDE / 512)).astype(np.float32)
+    return mesh_of(SIDE)
 
 
 @pytest.fixture(scope="module")
 def hull(mesh: np.ndarray) -> np.ndarray:
-    mask = np.zeros((SIDE, SIDE), np.uint8)
-    cv2.fillPoly(mask, [np.round(mesh[OVAL, :2]).astype(np.int32)], 1)
-    return mask > 0
+    return hull_of(mesh, SIDE)
 
 
 def drawn(mesh: np.ndarray, hull: np.ndarray, worn: bool) -> tuple[np.ndarray, np.ndarray]:

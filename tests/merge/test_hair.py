@@ -9,7 +9,7 @@ import pytest
 from everyface.faces.mesh import LEFT_BROW, LEFT_EYE, LIPS_OUTER, OVAL
 from everyface.merge import hair
 from everyface.merge.pose import face_size
-from everyface.spaces.template import template
+from tests.merge.drawing import hull_of, mesh_of
 
 SIDE = 256
 SKIN, HAIR, WALL = (205, 160, 135), (45, 32, 28), (150, 165, 170)
@@ -17,14 +17,12 @@ SKIN, HAIR, WALL = (205, 160, 135), (45, 32, 28), (150, 165, 170)
 
 @pytest.fixture(scope="module")
 def mesh() -> np.ndarray:
-    return (template() * np.float32(SIDE / 512)).astype(np.float32)
+    return mesh_of(SIDE)
 
 
 @pytest.fixture(scope="module")
 def hull(mesh: np.ndarray) -> np.ndarray:
-    mask = np.zeros((SIDE, SIDE), np.uint8)
-    cv2.fillPoly(mask, [np.round(mesh[OVAL, :2]).astype(np.int32)], 1)
-    return mask > 0
+    return hull_of(mesh, SIDE)
 
 
 def drawn(hull: np.ndarray, mesh: np.ndarray, fringe: bool, locks: bool = False) -> np.ndarray:
